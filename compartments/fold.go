@@ -1,0 +1,99 @@
+package compartments
+
+// Reason says why a fold happened, or why a tier changed.
+type Reason string
+
+// The reasons of folds.
+const (
+	ReasonForced    Reason = "forced"     // pressure reached the force mark
+	ReasonOverflow  Reason = "overflow"   // the provider refused a request as too long
+	ReasonStale     Reason = "stale"      // applied bytes became false: source edited, withdrawn or forgotten
+	ReasonCold      Reason = "cold"       // the cache is cold, so folding costs nothing extra
+	ReasonPays      Reason = "pays"       // the spacing rule says that it pays now
+	ReasonTurnAhead Reason = "turn-ahead" // a turn like the largest of late would reach the force mark
+	ReasonPressure  Reason = "pressure"   // no cache price: pressure alone decides
+	ReasonAsked     Reason = "asked"      // the user asked for it
+	ReasonFirst     Reason = "first"      // first sight of a session that is already long
+)
+
+// The reasons of tier changes, besides those of the fold itself.
+const (
+	ReasonNew      Reason = "new"      // first rendered here
+	ReasonBudget   Reason = "budget"   // the history budget did not hold
+	ReasonFloor    Reason = "floor"    // policy allows no less
+	ReasonPromoted Reason = "promoted" // room below the promote mark
+	ReasonReplaced Reason = "replaced" // a better generator wrote it again
+)
+
+// Item is one entry of a pair: one compartment at a tier, or several as one
+// index line (Tier is TierIndex).
+type Item struct {
+	Compartments []CompartmentID `json:"compartments"`
+	Tier         Tier            `json:"tier"`
+	Tokens       int             `json:"tokens"`
+}
+
+// PairLayout is what one pair of the head was rendered from.
+type PairLayout struct {
+	Items  []Item `json:"items"`
+	Tokens int    `json:"tokens"` // of the pair as sent
+	Text   string `json:"text"`   // frozen
+}
+
+// FoldInputs are the numbers a fold's decision used. All counts are tokens.
+type FoldInputs struct {
+	Window       int    `json:"window"`
+	Usable       int    `json:"usable"`
+	Reserve      int    `json:"reserve"`
+	Fixed        int    `json:"fixed"`    // system and tools
+	Budget       int    `json:"budget"`   // history budget
+	Before       int    `json:"before"`   // messages of the next request without this fold
+	After        int    `json:"after"`    // with it
+	Pressure     int    `json:"pressure"` // permille of the usable window, before
+	Growth       int    `json:"growth"`   // a step, mean since the last fold
+	Behind       int    `json:"behind"`   // D: tokens behind the divergence in the next request
+	Spacing      int    `json:"spacing"`  // cheapest growth between folds
+	LargestTurn  int    `json:"largestTurn"`
+	IdleMs       int64  `json:"idleMs"`
+	Calibration  int    `json:"calibration"` // permille
+	Policy       string `json:"policy"`      // policy version
+	Renderer     string `json:"renderer"`    // renderer version
+	Prices       Prices `json:"prices"`
+	TargetTokens int    `json:"targetTokens"` // history target the selection aimed at
+}
+
+// Prices are what the host's model costs, in micro-units of money per million
+// tokens. Zero Write and Read mean that there is no cache price.
+type Prices struct {
+	Input      int64  `json:"input"`
+	Output     int64  `json:"output"`
+	CacheRead  int64  `json:"cacheRead"`
+	CacheWrite int64  `json:"cacheWrite"`
+	TTLMs      int64  `json:"ttlMs"` // cache time to live; 0 means unknown
+	Kind       string `json:"kind"`  // marks, automatic, none, free, unknown
+}
+
+// Fold is the one event that changes applied state.
+type Fold struct {
+	Number     int // 1-based in its session
+	At         int64
+	Reason     Reason
+	Divergence int // index of the first pair whose bytes change; 0 is a full fold
+	FirstMoved Ordinal
+	Through    Ordinal // last ordinal that the head stands for
+	PlanID     string
+	Inputs     FoldInputs
+	InputsHash Hash
+	Layout     []PairLayout
+	Decisions  []Decision
+}
+
+// Decision is one change of one compartment at one fold.
+type Decision struct {
+	Compartment CompartmentID `json:"compartment"`
+	From        Tier          `json:"from"`
+	To          Tier          `json:"to"`
+	Highest     Tier          `json:"highest"` // of the legal range
+	Lowest      Tier          `json:"lowest"`
+	Reason      Reason        `json:"reason"`
+}

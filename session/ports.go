@@ -1,0 +1,51 @@
+package session
+
+import (
+	"context"
+
+	"ctxplugin/compartments"
+)
+
+// Store keeps sessions. Every method may be called from any goroutine.
+//
+// Errors carry a code: CodeBusy when another process committed first (reload
+// and decide again) or the database stayed locked for the bounded wait,
+// CodeStorage when it cannot be read or written, CodeNewerSchema when a newer
+// binary owns it. After an error nothing has changed.
+type Store interface {
+	// Load returns a session, or nil if the store does not know it.
+	Load(ctx context.Context, id compartments.SessionID) (*compartments.Stored, error)
+	// Commit stores a batch in one transaction and returns the new version.
+	Commit(ctx context.Context, b *compartments.Batch) (version int64, err error)
+	// Raw returns the stored JSON of messages, byte for byte, in the order asked.
+	// An ordinal that the session never had is CodeNotFound.
+	Raw(ctx context.Context, id compartments.SessionID, ordinals []compartments.Ordinal) ([][]byte, error)
+	// Copies lists sessions whose first message has this content hash, newest
+	// first: the sessions that id may be a fork of.
+	Copies(ctx context.Context, id compartments.SessionID, first compartments.Hash) ([]compartments.SessionID, error)
+	// Folds returns the folds of a session, oldest first.
+	Folds(ctx context.Context, id compartments.SessionID) ([]compartments.Fold, error)
+	// Search finds words or an exact string in messages and compartments.
+	Search(ctx context.Context, id compartments.SessionID, query string, limit int) ([]compartments.Hit, error)
+	// Index makes up to limit newly stored messages searchable and returns how
+	// many wait still.
+	Index(ctx context.Context, limit int) (left int, err error)
+	// Forget removes a session with all that was derived from it.
+	Forget(ctx context.Context, id compartments.SessionID) error
+}
+
+// Historian writes compartments from raw messages.
+type Historian interface {
+	// Write covers the messages of a range, in list order, with compartments:
+	// each message in exactly one, no group of calls cut. The compartments come
+	// in list order and without IDs. It returns fewer only when ctx ends.
+	Write(ctx context.Context, r Range) ([]compartments.Compartment, error)
+}
+
+// Range is what a historian writes from.
+type Range struct {
+	Messages []compartments.Message     // decoded, with ordinals and IDs
+	Hashes   []compartments.Hash        // content hash of each message
+	Tokens   []int                      // of each message as it would be sent
+	Prior    []compartments.Compartment // all earlier ones, in list order: for continuity and what is already known
+}
