@@ -35,9 +35,13 @@ type Item struct {
 
 // PairLayout is what one pair of the head was rendered from.
 type PairLayout struct {
-	Items  []Item `json:"items"`
-	Tokens int    `json:"tokens"` // of the pair as sent
-	Text   string `json:"text"`   // frozen
+	First  Ordinal `json:"first"` // first message that the pair stands for
+	Last   Ordinal `json:"last"`
+	Count  int     `json:"count"`  // how many messages it stands for
+	Source Hash    `json:"source"` // RunHash over all of them
+	Items  []Item  `json:"items"`
+	Tokens int     `json:"tokens"` // of the pair as sent
+	Text   string  `json:"text"`   // frozen
 }
 
 // FoldInputs are the numbers a fold's decision used. All counts are tokens.

@@ -3,6 +3,7 @@ package compartments
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash"
 	"io"
@@ -106,6 +107,19 @@ func ParseRevision(s string) (Revision, error) {
 
 // Hash is a SHA-256.
 type Hash [sha256.Size]byte
+
+// MarshalText writes the hash in hex.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (h *Hash) UnmarshalText(text []byte) error {
+	b, err := hex.DecodeString(string(text))
+	if err != nil || len(b) != len(h) {
+		return fmt.Errorf("hash %q is not %d hex digits", text, 2*len(h))
+	}
+	copy(h[:], b)
+	return nil
+}
 
 // IsZero reports whether the hash was never set.
 func (h Hash) IsZero() bool { return h == Hash{} }

@@ -1,0 +1,139 @@
+package decay
+
+import (
+	"ctxplugin/compartments"
+)
+
+// Material is what a fold can work on, all in list order.
+type Material struct {
+	Pairs []Pair      // of the head in force
+	New   []Candidate // behind the head and before the protected tail; still raw
+	Tail  int         // tokens behind all candidates and of what is kept, as sent
+}
+
+// Pair is one pair of the head with the compartments it stands for.
+type Pair struct {
+	Layout     compartments.PairLayout
+	Candidates []Candidate
+}
+
+// Option is one fold that could be made.
+type Option struct {
+	Divergence int // pairs kept; the first pair whose bytes change
+	Candidates []Candidate
+	Selection  Selection
+	Items      []compartments.Item // of the new pair
+	PairTokens int                 // of the new pair
+	Raw        int                 // how many of the last candidates stay raw
+	After      int                 // tokens of messages in the next request
+	Behind     int                 // D: tokens behind the divergence in the next request
+	Target     int                 // what the selection of the new pair aimed at
+	Fits       bool
+}
+
+// Choose returns the cheapest fair fold: the one that keeps the most pairs
+// among those whose history holds the target and whose last demotion is at
+// most s.Fairness times as dear as that of a full fold. A quiet old prefix is
+// thus left alone, and still the newest work is not starved to spare it.
+//
+// budget is the history budget, target what a selection that demotes goes down
+// to; limit is what all messages of the next request may weigh, 0 for no limit.
+func Choose(m *Material, budget, target, limit int, s Settings) Option {
+	full := m.option(0, budget, target, s)
+	for kept := len(m.Pairs); kept > 0; kept-- {
+		o := m.option(kept, budget, target, s)
+		if !o.Fits || limit > 0 && o.After > limit {
+			continue
+		}
+		if full.Selection.last.tokens > 0 && full.Selection.last.times(s.Fairness).less(o.Selection.last) {
+			continue
+		}
+		return o
+	}
+	return full
+}
+
+// option works out the fold that keeps the first kept pairs.
+func (m *Material) option(kept, budget, target int, s Settings) Option {
+	o := Option{Divergence: kept}
+	fixed := 0
+	for i := range m.Pairs[:kept] {
+		fixed += m.Pairs[i].Layout.Tokens
+	}
+	for i := kept; i < len(m.Pairs); i++ {
+		o.Candidates = append(o.Candidates, m.Pairs[i].Candidates...)
+	}
+	o.Candidates = append(o.Candidates, m.New...)
+	opening := Preamble(kept == 0)
+	o.Target = budget - fixed - opening
+	o.Selection = Select(o.Candidates, o.Target, s)
+	if o.Selection.last.tokens > 0 { // something had to give: make room for a while
+		o.Target = target - fixed - opening
+		o.Selection = Select(o.Candidates, o.Target, s)
+	}
+	o.Fits = o.Selection.Fits()
+	o.Items, o.PairTokens = Layout(o.Candidates, o.Selection)
+	o.PairTokens += opening
+	if len(o.Items) == 0 {
+		o.PairTokens = 0
+	}
+	raw := 0
+	for i := len(o.Candidates) - 1; i >= 0 && o.Selection.Tiers[i] == compartments.TierRaw; i-- {
+		raw += o.Candidates[i].Compartment.RawTokens
+		o.Raw++
+	}
+	o.Behind = o.PairTokens + raw + m.Tail
+	o.After = fixed + o.Behind
+	return o
+}
+
+// Moment is what the timing of a fold depends on. Counts are tokens.
+type Moment struct {
+	Messages    int  // of the next request without a fold
+	Growth      int  // behind the head since the last fold
+	PerStep     int  // growth a step, mean since the last fold
+	TurnStart   bool // the newest message is a real user message
+	Turn        int  // of the running turn
+	LargestTurn int  // of the last turns
+	Cold        bool // the cache is cold or another model's
+	Overflowed  bool // the provider refused the last request as too long
+	Stale       bool // applied bytes became false
+	Asked       bool // the user asked for a fold
+	Prices      compartments.Prices
+}
+
+// Forced reports whether a fold must happen now whatever it costs.
+func (m Moment) Forced(w Window, s Settings) (compartments.Reason, bool) {
+	switch {
+	case m.Stale:
+		return compartments.ReasonStale, true
+	case m.Overflowed:
+		return compartments.ReasonOverflow, true
+	case Pressure(m.Messages, w.Usable) >= s.ForceMark:
+		return compartments.ReasonForced, true
+	}
+	return "", false
+}
+
+// Worthwhile reports whether a fold that nothing forces should happen now, with
+// the cheapest growth between folds that it used.
+func (m Moment) Worthwhile(o Option, w Window, s Settings) (reason compartments.Reason, spacing int, ok bool) {
+	gain := m.Messages - o.After
+	spacing = Spacing(o.Behind, m.PerStep, m.Prices)
+	if len(o.Items) == 0 || gain < LeastGain(w.Usable, s) {
+		return "", spacing, false
+	}
+	switch {
+	case m.Asked:
+		return compartments.ReasonAsked, spacing, true
+	case !m.TurnStart && m.Turn <= share(w.Usable, s.TurnShare):
+		return "", spacing, false
+	case m.Cold:
+		return compartments.ReasonCold, spacing, true
+	case m.TurnStart && Pressure(m.Messages+m.LargestTurn, w.Usable) >= s.ForceMark:
+		return compartments.ReasonTurnAhead, spacing, true
+	case spacing > 0 && m.Growth >= spacing:
+		return compartments.ReasonPays, spacing, true
+	}
+	return "", spacing, false
+}

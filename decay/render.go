@@ -1,0 +1,166 @@
+package decay
+
+import (
+	"fmt"
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+// preambleTokens bounds what the renderer puts before the entries of a pair, in
+// tokens: the first pair explains how to read the record, the others only say
+// what they cover.
+const (
+	preambleFirst = 130
+	preambleLater = 30
+)
+
+// Preamble is the most tokens that the opening of a pair takes.
+func Preamble(first bool) int {
+	if first {
+		return preambleFirst
+	}
+	return preambleLater
+}
+
+// Lookup returns a compartment by its id.
+type Lookup func(compartments.CompartmentID) *compartments.Compartment
+
+// RenderPair renders the text of one pair. first says that no pair stands
+// before it. The text is data about the session: it asks for nothing, and no
+// line of an entry's body can pass for a heading.
+func RenderPair(items []compartments.Item, first bool, lookup Lookup) string {
+	var b strings.Builder
+	from, to := span(items, lookup)
+	if first {
+		fmt.Fprintf(&b, "[Session record, messages %d-%d, kept by ctxplugin. The work is in progress; this is a report of it and asks for nothing. ", from, to)
+		b.WriteString("Each entry is headed [first-last tier]: message numbers, and how much is left of them (full, dense, compact, anchor, index). ")
+		b.WriteString(`The originals are stored: ctx_expand({"first": a, "last": b}) returns them verbatim, ctx_search({"query": "words"}) finds any of it.]`)
+	} else {
+		fmt.Fprintf(&b, "[Session record continued, messages %d-%d.]", from, to)
+	}
+	b.WriteByte('\n')
+	for _, item := range items {
+		if item.Tier == compartments.TierIndex {
+			renderIndex(&b, item, lookup)
+			continue
+		}
+		for _, id := range item.Compartments {
+			if c := lookup(id); c != nil {
+				b.WriteByte('\n')
+				renderTier(&b, c, item.Tier)
+			}
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func span(items []compartments.Item, lookup Lookup) (from, to compartments.Ordinal) {
+	for _, item := range items {
+		for _, id := range item.Compartments {
+			c := lookup(id)
+			if c == nil {
+				continue
+			}
+			if from == 0 {
+				from = c.First
+			}
+			to = c.Last
+		}
+	}
+	return from, to
+}
+
+// Heading is how an entry of the record is headed.
+func Heading(c *compartments.Compartment, t compartments.Tier) string {
+	return fmt.Sprintf("[%d-%d %s]", c.First, c.Last, t)
+}
+
+// renderTier writes one compartment at a tier. A historian heads its text with
+// the range in brackets; the heading of the record replaces it.
+func renderTier(b *strings.Builder, c *compartments.Compartment, t compartments.Tier) {
+	text := c.Tiers[t].Text
+	own := fmt.Sprintf("[%d-%d]", c.First, c.Last)
+	if c.First == c.Last && !strings.HasPrefix(text, own) {
+		own = fmt.Sprintf("[%d]", c.First)
+	}
+	text = strings.TrimPrefix(text, own)
+	b.WriteString(Heading(c, t))
+	if !strings.HasPrefix(text, " ") {
+		b.WriteByte(' ')
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+			if strings.HasPrefix(line, "[") {
+				b.WriteString("  ") // no heading
+			}
+		}
+		b.WriteString(line)
+	}
+	b.WriteByte('\n')
+}
+
+// names of one index line, at most.
+const indexNames = 6
+
+// renderIndex writes one line that stands for several compartments, and the
+// exact spans of each below it.
+func renderIndex(b *strings.Builder, item compartments.Item, lookup Lookup) {
+	var first, last *compartments.Compartment
+	var names []string
+	seen := map[string]bool{}
+	var spans []compartments.ExactSpan
+	for round := range indexNames {
+		for _, id := range item.Compartments {
+			c := lookup(id)
+			if c == nil {
+				continue
+			}
+			if round == 0 {
+				if first == nil {
+					first = c
+				}
+				last = c
+				spans = append(spans, c.Spans...)
+			}
+			if round < len(c.Names) && len(names) < indexNames && !seen[c.Names[round]] {
+				seen[c.Names[round]] = true
+				names = append(names, c.Names[round])
+			}
+		}
+	}
+	if first == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n[%d-%d index] %d entries, from %q", first.First, last.Last, len(item.Compartments), clip(first.Title, 48))
+	if len(names) > 0 {
+		// every name is a word that ctx_search finds
+		fmt.Fprintf(b, "; names: %s", clip(strings.Join(names, ", "), 110))
+	}
+	b.WriteByte('\n')
+	for _, s := range spans {
+		fmt.Fprintf(b, "  kept from %d: %s\n", s.Ordinal, s.Text)
+	}
+}
+
+// clip cuts a line at a word, within most runes.
+func clip(s string, most int) string {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		s = s[:i]
+	}
+	runes := 0
+	space := 0
+	for i, r := range s {
+		if r == ' ' {
+			space = i
+		}
+		if runes++; runes > most {
+			if space == 0 {
+				return s[:i]
+			}
+			return strings.TrimRight(s[:space], " ,;") + " …"
+		}
+	}
+	return s
+}

@@ -1,0 +1,55 @@
+package decay
+
+// Settings are the numbers of the policy and the schedule. Shares are permille.
+// All are settable by the user; docs/configuration.md has ranges.
+type Settings struct {
+	ReserveCap     int // most tokens reserved for output when the model states a limit
+	ReserveUnknown int // tokens reserved when it states none
+	ReserveShare   int // most of the window that the reserve may take
+
+	WindowUnknown int // window assumed when the host states none, tokens
+	FixedUnknown  int // system and tools assumed before they were ever seen, tokens
+
+	ForceMark int // pressure that forces a fold
+	ForceAim  int // pressure that a forced fold lands at or under
+
+	HistoryShare int // of the usable window
+	HistoryMin   int // tokens
+	HistoryMax   int // tokens
+
+	TailShare int // of the usable window, for raw steps beyond the protected ones
+	TailMax   int // tokens
+
+	DemoteTo  int // share of the history budget that a demotion goes down to
+	LeastGain int // share of the usable window that a fold must free
+	TurnShare int // share of the usable window past which a turn may be folded inside
+
+	TurnsAhead int // turns looked back on for the largest turn
+	HalfLife   int // compartments after which value has halved
+	Fairness   int // how many times dearer the last demotion of a partial fold may be than that of a full one
+
+	WriteBehind int // eligible raw tokens that start the historian
+	StubOver    int // characters above which an output may become an emergency stub
+	StubPreview int // characters of an output that its stub shows
+}
+
+// Defaults are the numbers of the design.
+func Defaults() Settings {
+	return Settings{
+		ReserveCap: 32000, ReserveUnknown: 20000, ReserveShare: 250,
+		WindowUnknown: 64000, FixedUnknown: 8000,
+		ForceMark: 850, ForceAim: 600,
+		HistoryShare: 150, HistoryMin: 2000, HistoryMax: 40000,
+		TailShare: 200, TailMax: 20000,
+		DemoteTo: 800, LeastGain: 50, TurnShare: 250,
+		TurnsAhead: 10, HalfLife: 24, Fairness: 4,
+		WriteBehind: 6000, StubOver: 800, StubPreview: 400,
+	}
+}
+
+// Policy and Renderer name the versions that every fold records: a fold is
+// rendered again only by the renderer that made it.
+const (
+	Policy   = "policy-1"
+	Renderer = "render-1"
+)

@@ -1,0 +1,60 @@
+package decay
+
+import "ctxplugin/compartments"
+
+// weights say what one dimension is worth, out of 100. Constraints and open work
+// weigh most, for a successor who breaks one or repeats the other does harm;
+// narrative fades first.
+var weights = [compartments.Dimensions]int64{
+	compartments.Constraints:  20,
+	compartments.Identifiers:  15,
+	compartments.DecisionsWhy: 12,
+	compartments.Rejected:     12,
+	compartments.Failures:     8,
+	compartments.OpenWork:     14,
+	compartments.Uncertainty:  4,
+	compartments.Provenance:   3,
+	compartments.Location:     6,
+	compartments.Narrative:    6,
+}
+
+// survivalOf is the weighted survival of a rendered representation, permille. It
+// stays below that of the messages themselves, for no measure sees everything.
+func survivalOf(s compartments.Survival) int64 {
+	n := int64(0)
+	for d, w := range weights {
+		n += w * int64(s[d])
+	}
+	return n / 100 * renderedMost / 1000
+}
+
+const renderedMost = 950
+
+// indexSurvival is what an index line keeps of one compartment, permille: its
+// place, and a name or two.
+const indexSurvival = 60
+
+// discountSteps is 2^(-i/16) in 16.16 fixed point.
+var discountSteps = [16]int64{65536, 62757, 60097, 57549, 55109, 52773, 50535, 48393, 46341, 44376, 42495, 40693, 38968, 37316, 35734, 34219}
+
+// discountFloor keeps very old compartments apart by their importance, where
+// the curve alone would make all of them nothing.
+const discountFloor = 65536 >> 6
+
+// discount is 2^(-age/halfLife) in 16.16 fixed point, not below discountFloor.
+// Age counts newer compartments, never time.
+func discount(age, halfLife int) int64 {
+	sixteenths := int64(age) * 16 / int64(max(1, halfLife))
+	whole := sixteenths / 16
+	if whole >= 6 {
+		return discountFloor
+	}
+	return max(discountFloor, discountSteps[sixteenths%16]>>whole)
+}
+
+// value is survival (permille) x importance (1..100) x relevance (permille) x
+// discount, scaled so that it stays below 2^34: a product with a token count
+// of 2^29 still fits.
+func value(survival int64, importance, relevance int, age, halfLife int) int64 {
+	return survival * int64(importance) * int64(relevance) / 1000 * discount(age, halfLife) >> 8
+}

@@ -1,0 +1,309 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+
+	"ctxplugin/compartments"
+	"ctxplugin/decay"
+)
+
+// decide folds if something forces it or it pays, puts stubs where the request
+// would not fit even so, and commits what changed.
+func (p *pass) decide(ctx context.Context) error {
+	s := p.settings()
+	m := p.moment()
+	p.inputs.Before = m.Messages
+	p.inputs.Pressure = decay.Pressure(m.Messages, p.w.Usable)
+	p.inputs.Growth, p.inputs.LargestTurn, p.inputs.Prices = m.PerStep, m.LargestTurn, m.Prices
+	batch := &compartments.Batch{ListFrom: -1}
+	if reason, forced := m.Forced(p.w, s); forced {
+		p.first = p.folds == 0 && p.st.Now == 0
+		if p.first {
+			reason = compartments.ReasonFirst
+		}
+		if err := p.force(ctx, batch, reason, m); err != nil {
+			return err
+		}
+	} else {
+		material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
+		if len(material.New) > 0 || len(material.Pairs) < len(p.st.Layout) {
+			target := p.w.Budget * s.DemoteTo / 1000
+			o := decay.Choose(&material, p.w.Budget, target, 0, s)
+			if why, spacing, ok := m.Worthwhile(o, p.w, s); ok {
+				p.inputs.Spacing = spacing
+				if err := p.fold(batch, o, why); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := p.stub(ctx, batch); err != nil {
+		return err
+	}
+	if batch.Fold == nil && batch.Plan == nil && len(batch.Compartments) == 0 {
+		return nil
+	}
+	return p.commit(ctx, batch)
+}
+
+// moment gathers what the timing of a fold depends on.
+func (p *pass) moment() decay.Moment {
+	turn := p.turnStart(p.v)
+	m := decay.Moment{Messages: p.messages(), Cold: p.cold, Overflowed: p.st.Overflow, Asked: p.st.Asked, Prices: p.req.Model.Prices,
+		Stale:     p.v.pairs < len(p.st.Layout) || p.plan.Through != "" && p.dropped() == 0,
+		TurnStart: turn >= 0 && turn == len(p.v.order)-1}
+	for i := max(turn, 0); i < len(p.v.order); i++ {
+		m.Turn += p.tokensAt(p.v, i)
+	}
+	m.LargestTurn = p.largestTurn(turn)
+	behind := m.Messages - headTokens(p.st.Layout)
+	m.Growth = max(0, behind-p.st.FoldAt)
+	m.PerStep = m.Growth / max(1, p.st.Steps)
+	return m
+}
+
+// largestTurn is the size of the largest of the last turns before the running
+// one, in tokens.
+func (p *pass) largestTurn(running int) int {
+	largest, size, turns := 0, 0, 0
+	for i := running - 1; i >= 0 && turns < p.settings().TurnsAhead; i-- {
+		e := p.entry(p.v.order[i])
+		size += e.Tokens()
+		if e.Real {
+			largest = max(largest, size)
+			size = 0
+			turns++
+		}
+	}
+	return largest
+}
+
+// material gathers the valid pairs of the head and the compartments behind it
+// that end at or before the cut without a gap.
+func (p *pass) material(cut int) decay.Material {
+	var m decay.Material
+	applied := map[compartments.CompartmentID]compartments.Tier{}
+	for _, pair := range p.st.Layout {
+		for _, item := range pair.Items {
+			for _, id := range item.Compartments {
+				applied[id] = item.Tier
+			}
+		}
+	}
+	candidate := func(c *compartments.Compartment, rendered bool) decay.Candidate {
+		t, ok := applied[c.ID]
+		switch {
+		case ok:
+		case rendered:
+			t = compartments.TierIndex // it replaces one that was rendered
+		default:
+			t = compartments.TierRaw
+		}
+		return decay.Candidate{Compartment: c, Applied: t, Relevance: 1000}
+	}
+	next, at := 0, 0
+	for _, pair := range p.st.Layout[:p.v.pairs] {
+		to := p.v.place[pair.Last-1] + 1
+		d := decay.Pair{Layout: pair}
+		for next < len(p.v.served) && p.v.served[next].to <= to {
+			if p.v.served[next].from >= at {
+				d.Candidates = append(d.Candidates, candidate(p.v.served[next].c, true))
+			}
+			next++
+		}
+		m.Pairs = append(m.Pairs, d)
+		at = to
+	}
+	// what lies behind the valid pairs but was dropped before is rendered again
+	dropped := p.dropped()
+	for ; next < len(p.v.served) && p.v.served[next].from == at && p.v.served[next].to <= cut; next++ {
+		m.New = append(m.New, candidate(p.v.served[next].c, p.v.served[next].to <= dropped))
+		at = p.v.served[next].to
+	}
+	for i := at; i < len(p.v.order); i++ { // what no compartment covers stays raw too
+		m.Tail += p.tokensAt(p.v, i)
+	}
+	for _, o := range p.kept(at) {
+		m.Tail += p.entry(o).Tokens()
+	}
+	return m
+}
+
+// kept lists the messages that stay raw although they stand before a place: the
+// newest real user message, and the user message of the turn in which what
+// follows begins.
+func (p *pass) kept(through int) []compartments.Ordinal {
+	var keep []compartments.Ordinal
+	add := func(place int) {
+		if place >= p.v.hidden && place < through && !slices.Contains(keep, p.v.order[place]) {
+			keep = append(keep, p.v.order[place])
+		}
+	}
+	if through < len(p.v.order) && p.entry(p.v.order[through]).Role != compartments.RoleUser {
+		user := -1
+		for i := through - 1; i >= p.v.hidden; i-- {
+			if e := p.entry(p.v.order[i]); e.Real || user < 0 && e.Role == compartments.RoleUser && e.Tokens() > 0 {
+				user = i
+				if e.Real {
+					break
+				}
+			}
+		}
+		if user >= 0 {
+			add(user)
+		}
+	}
+	if t := p.turnStart(p.v); t >= 0 {
+		add(t)
+	}
+	slices.SortFunc(keep, func(a, b compartments.Ordinal) int { return p.v.place[a-1] - p.v.place[b-1] })
+	return keep
+}
+
+// force folds until the request is at the aim, as far as the protected tail lets
+// it: first with the tail as it is, then with the least tail.
+func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason compartments.Reason, m decay.Moment) error {
+	s := p.settings()
+	aim := p.w.Usable * s.ForceAim / 1000
+	var best decay.Option
+	for _, extra := range [...]int{decay.Tail(p.w.Usable, s), 0} {
+		cut := p.tailCut(p.v, extra)
+		if err := p.cover(ctx, batch, cut); err != nil {
+			return err
+		}
+		mat := p.material(cut)
+		budget := min(p.w.Budget, max(aim-mat.Tail, min(p.w.Usable-mat.Tail, s.HistoryMin/2), 0))
+		o := decay.Choose(&mat, budget, budget*s.DemoteTo/1000, aim, s)
+		if best.Candidates == nil || o.After < best.After {
+			best = o
+		}
+		if best.After <= aim {
+			break
+		}
+	}
+	must := reason == compartments.ReasonStale
+	gain := m.Messages - best.After
+	if !must && (len(best.Items) == 0 || gain <= 0) {
+		return nil
+	}
+	if !must && best.After > aim && gain < decay.LeastGain(p.w.Usable, s) && p.st.Barren == len(p.v.served) && m.Messages <= p.w.Usable {
+		return nil // tried with the same material before
+	}
+	if best.After > aim {
+		p.st.Barren = len(p.v.served)
+	}
+	return p.fold(batch, best, reason)
+}
+
+// fold makes an option the plan in force.
+func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartments.Reason) error {
+	layout := slices.Clone(p.st.Layout[:o.Divergence])
+	through := 0
+	if o.Divergence > 0 {
+		through = p.v.place[layout[o.Divergence-1].Last-1] + 1
+	}
+	from := through
+	var moved compartments.Ordinal
+	var decisions []compartments.Decision
+	for i, c := range o.Candidates {
+		to := o.Selection.Tiers[i]
+		if to != compartments.TierRaw {
+			through = p.v.place[c.Compartment.Last-1] + 1
+		}
+		if to == c.Applied {
+			continue
+		}
+		if moved == 0 {
+			moved = c.Compartment.First
+		}
+		decisions = append(decisions, decision(c, to))
+	}
+	if len(o.Items) > 0 {
+		pair := compartments.PairLayout{First: p.v.order[from], Last: p.v.order[through-1], Count: through - from,
+			Source: p.runHash(p.v.order[from:through]), Items: o.Items, Tokens: o.PairTokens,
+			Text: decay.RenderPair(o.Items, o.Divergence == 0, p.lookup)}
+		layout = append(layout, pair)
+	}
+	before := p.inputs.Before
+	p.st.Layout = layout
+	p.st.Applied = false
+	plan := compartments.Plan{}
+	for i, pair := range layout {
+		plan.Head = append(plan.Head, compartments.Pair{Text: pair.Text, CacheMark: i == len(layout)-1})
+	}
+	if through > 0 {
+		plan.Through = p.entry(p.v.order[through-1]).ID
+		if through <= p.v.hidden {
+			plan.Through = p.entry(p.list[1]).ID
+		}
+		for _, o := range p.kept(through) {
+			plan.Keep = append(plan.Keep, p.entry(o).ID)
+		}
+	}
+	for _, e := range p.plan.Edits {
+		if o, ok := p.byID[e.MessageID]; ok && (p.v.place[o-1] >= through || slices.Contains(plan.Keep, e.MessageID)) {
+			plan.Edits = append(plan.Edits, e)
+		}
+	}
+	if err := p.setPlan(plan); err != nil {
+		return err
+	}
+	p.view = p.look()
+	p.folds++
+	p.folded, p.reason = true, reason
+	after := p.messages()
+	p.st.FoldAt, p.st.Steps, p.st.Asked = after-headTokens(layout), 0, false
+	in := p.inputs
+	in.Usable, in.Budget, in.After, in.Behind = p.w.Usable, p.w.Budget, after, o.Behind
+	in.Before, in.TargetTokens = before, o.Target
+	in.Calibration = p.cal.Apply(1000)
+	in.Policy, in.Renderer = decay.Policy, decay.Renderer
+	fold := &compartments.Fold{Number: p.folds, At: p.req.Now, Reason: reason, Divergence: o.Divergence, FirstMoved: moved,
+		PlanID: p.planID, Inputs: in, Layout: layout, Decisions: decisions}
+	if through > 0 {
+		fold.Through = p.v.order[through-1]
+	}
+	fold.InputsHash = hashInputs(fold)
+	batch.Fold, batch.PlanID, batch.Plan = fold, p.planID, p.encoded
+	return nil
+}
+
+func (se *Session) setPlan(plan compartments.Plan) (err error) {
+	se.plan = plan
+	se.planID, se.encoded, err = plan.Encode()
+	se.weighEdits()
+	return err
+}
+
+// hashInputs names everything that a fold's bytes follow from.
+func hashInputs(f *compartments.Fold) compartments.Hash {
+	layout := slices.Clone(f.Layout)
+	for i := range layout {
+		layout[i].Text = ""
+	}
+	b, err := json.Marshal(struct {
+		Reason compartments.Reason
+		Inputs compartments.FoldInputs
+		Layout []compartments.PairLayout
+		PlanID string
+	}{f.Reason, f.Inputs, layout, f.PlanID})
+	if err != nil {
+		panic("fold inputs are plain values: " + err.Error())
+	}
+	return sha256.Sum256(b)
+}
+
+func decision(c decay.Candidate, to compartments.Tier) compartments.Decision {
+	legal := c.Compartment.Legal()
+	d := compartments.Decision{Compartment: c.Compartment.ID, From: c.Applied, To: to, Highest: legal[0], Lowest: legal[len(legal)-1], Reason: compartments.ReasonBudget}
+	switch {
+	case c.Applied == compartments.TierRaw:
+		d.Reason = compartments.ReasonNew
+	case to < c.Applied:
+		d.Reason = compartments.ReasonPromoted
+	}
+	return d
+}

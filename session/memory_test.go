@@ -1,0 +1,140 @@
+package session_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"ctxplugin/compartments"
+)
+
+// memory is a Store for tests. Fail, if set, is asked at each commit.
+type memory struct {
+	mu   sync.Mutex
+	all  map[compartments.SessionID]*kept
+	fail func() error
+}
+
+type kept struct {
+	compartments.Stored
+	raws    map[compartments.Ordinal][]byte
+	folds   []compartments.Fold
+	retired map[compartments.CompartmentID]bool
+}
+
+func newMemory() *memory { return &memory{all: map[compartments.SessionID]*kept{}} }
+
+func (m *memory) Load(_ context.Context, id compartments.SessionID) (*compartments.Stored, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.all[id]
+	if k == nil {
+		return nil, nil
+	}
+	out := k.Stored
+	out.Entries = slices.Clone(k.Entries)
+	out.List = slices.Clone(k.List)
+	out.Compartments = nil
+	for _, c := range k.Compartments {
+		if !k.retired[c.ID] {
+			out.Compartments = append(out.Compartments, c)
+		}
+	}
+	return &out, nil
+}
+
+func (m *memory) Commit(_ context.Context, b *compartments.Batch) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		if err := m.fail(); err != nil {
+			return 0, err
+		}
+	}
+	k := m.all[b.Session]
+	if k == nil {
+		k = &kept{raws: map[compartments.Ordinal][]byte{}, retired: map[compartments.CompartmentID]bool{}}
+		k.Session = b.Session
+		m.all[b.Session] = k
+	}
+	if k.Version != b.Version {
+		return 0, compartments.Errorf(compartments.CodeBusy, "another process changed this session")
+	}
+	for _, w := range b.Entries {
+		for len(k.Entries) < int(w.Entry.Ordinal) {
+			k.Entries = append(k.Entries, compartments.Entry{})
+		}
+		k.Entries[w.Entry.Ordinal-1] = w.Entry
+		if w.Raw != nil {
+			k.raws[w.Entry.Ordinal] = w.Raw
+		}
+	}
+	if b.ListFrom >= 0 {
+		k.List = append(slices.Clone(k.List[:b.ListFrom]), b.List...)
+	}
+	k.Compartments = append(k.Compartments, b.Compartments...)
+	for _, id := range b.Retired {
+		k.retired[id] = true
+	}
+	if b.Fold != nil {
+		k.folds = append(k.folds, *b.Fold)
+		k.Folds = b.Fold.Number
+	}
+	if b.Plan != nil {
+		k.PlanID, k.Plan = b.PlanID, b.Plan
+	}
+	if b.State != nil {
+		k.State = b.State
+	}
+	k.Parent = b.Parent
+	k.Version++
+	return k.Version, nil
+}
+
+func (m *memory) Raw(_ context.Context, id compartments.SessionID, ordinals []compartments.Ordinal) ([][]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([][]byte, len(ordinals))
+	for i, o := range ordinals {
+		raw, ok := m.all[id].raws[o]
+		if !ok {
+			return nil, compartments.Errorf(compartments.CodeNotFound, "no message %d", o)
+		}
+		out[i] = raw
+	}
+	return out, nil
+}
+
+func (m *memory) Copies(_ context.Context, id compartments.SessionID, first compartments.Hash) (out []compartments.SessionID, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for other, k := range m.all {
+		if other != id && len(k.List) > 0 && k.Entries[k.List[0]-1].Hash == first {
+			out = append(out, other)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func (m *memory) Folds(_ context.Context, id compartments.SessionID) ([]compartments.Fold, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.all[id]; k != nil {
+		return k.folds, nil
+	}
+	return nil, nil
+}
+
+func (m *memory) Search(context.Context, compartments.SessionID, string, int) ([]compartments.Hit, error) {
+	return nil, nil
+}
+
+func (m *memory) Index(context.Context, int) (int, error) { return 0, nil }
+
+func (m *memory) Forget(_ context.Context, id compartments.SessionID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.all, id)
+	return nil
+}

@@ -1,0 +1,167 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"ctxplugin/compartments"
+	"ctxplugin/decay"
+)
+
+// Session is what is in memory of one session. Whoever holds its gate may use
+// it.
+type Session struct {
+	cfg  *Config
+	id   compartments.SessionID
+	gate chan struct{} // buffered by one: full while somebody holds the session
+	used int64         // guarded by Sessions.mu
+
+	loaded  bool
+	parent  compartments.SessionID
+	version int64
+	entries []compartments.Entry // by ordinal, from 1
+	byID    map[compartments.MessageID]compartments.Ordinal
+	list    []compartments.Ordinal  // the host's list
+	prefix  []compartments.Revision // of the first i messages; one longer than list
+	all     map[compartments.CompartmentID]*compartments.Compartment
+	planID  string
+	encoded []byte
+	plan    compartments.Plan
+	folds   int
+	st      state
+
+	// incoming is the list that a sync in pieces is building, and incomingAt its
+	// revision after each message from the place where it leaves list.
+	incoming     []compartments.Ordinal
+	incomingRevs []compartments.Revision
+
+	view       view
+	unverified bool                                         // nothing was checked against its source hash since the session was read
+	saved      map[compartments.Ordinal]int                 // tokens that the plan's edits save, by message
+	changed    map[compartments.Ordinal]bool                // messages whose content changed since the session was read
+	texts      map[compartments.Ordinal][]compartments.Part // parts of messages that stubs were made of, decoded
+	told       map[string]bool                              // notices given
+}
+
+// run calls f on the loaded session. An error leaves no half-made state behind:
+// the session is dropped and read again by the next call.
+func (se *Session) run(ctx context.Context, f func(*Session) error) error {
+	for try := 0; ; try++ {
+		err := se.load(ctx)
+		if err == nil {
+			err = f(se)
+		}
+		if err == nil {
+			return nil
+		}
+		switch compartments.CodeOf(err) {
+		case compartments.CodeResync, compartments.CodeBadInput, compartments.CodeBadRange, compartments.CodeNotFound, compartments.CodeUnknownSession:
+			return err // found before anything changed
+		case compartments.CodeBusy:
+			se.loaded = false
+			if try == 0 {
+				continue
+			}
+		}
+		se.loaded = false
+		return err
+	}
+}
+
+func (se *Session) load(ctx context.Context) error {
+	if se.loaded {
+		return nil
+	}
+	stored, err := se.cfg.Store.Load(ctx, se.id)
+	if err != nil {
+		return err
+	}
+	if stored == nil {
+		stored = &compartments.Stored{Session: se.id}
+	}
+	return se.adopt(stored)
+}
+
+// adopt makes the stored session the one in memory.
+func (se *Session) adopt(stored *compartments.Stored) error {
+	st, err := decodeState(stored.State)
+	if err != nil {
+		return compartments.Errorf(compartments.CodeStorage, "session %s: %w", se.id, err)
+	}
+	plan := compartments.Plan{}
+	if len(stored.Plan) > 0 {
+		if plan, err = compartments.DecodePlan(stored.Plan); err != nil {
+			return compartments.Errorf(compartments.CodeStorage, "session %s: %w", se.id, err)
+		}
+	}
+	for i := range st.Layout {
+		if i < len(plan.Head) {
+			st.Layout[i].Text = plan.Head[i].Text
+		}
+	}
+	se.parent, se.version = stored.Parent, stored.Version
+	se.entries, se.list = stored.Entries, stored.List
+	se.planID, se.encoded, se.plan, se.folds, se.st = stored.PlanID, stored.Plan, plan, stored.Folds, st
+	if se.planID == "" {
+		if se.planID, se.encoded, err = se.plan.Encode(); err != nil {
+			return err
+		}
+	}
+	se.byID = make(map[compartments.MessageID]compartments.Ordinal, len(se.entries))
+	for i := range se.entries {
+		se.byID[se.entries[i].ID] = se.entries[i].Ordinal
+	}
+	se.all = make(map[compartments.CompartmentID]*compartments.Compartment, len(stored.Compartments))
+	for i := range stored.Compartments {
+		se.all[stored.Compartments[i].ID] = &stored.Compartments[i]
+	}
+	se.incoming, se.incomingRevs = nil, nil
+	se.texts = map[compartments.Ordinal][]compartments.Part{}
+	se.changed = map[compartments.Ordinal]bool{}
+	se.prefix = se.revisions([]compartments.Revision{compartments.EmptyRevision()}, se.list)
+	se.unverified = true
+	se.view = se.look()
+	se.unverified = false
+	se.weighEdits()
+	se.loaded = true
+	return nil
+}
+
+// revisions appends the revision after each of the ordinals.
+func (se *Session) revisions(revs []compartments.Revision, ordinals []compartments.Ordinal) []compartments.Revision {
+	revs = slices.Grow(revs, len(ordinals))
+	for _, o := range ordinals {
+		revs = append(revs, revs[len(revs)-1].Add(se.entry(o).Print()))
+	}
+	return revs
+}
+
+func (se *Session) entry(o compartments.Ordinal) *compartments.Entry { return &se.entries[o-1] }
+
+func (se *Session) lookup(id compartments.CompartmentID) *compartments.Compartment { return se.all[id] }
+
+// commit stores a batch made from this session's version.
+func (se *Session) commit(ctx context.Context, b *compartments.Batch) error {
+	state, err := se.st.encode(se.st.Layout)
+	if err != nil {
+		return err
+	}
+	b.Session, b.Parent, b.Version, b.State = se.id, se.parent, se.version, state
+	version, err := se.cfg.Store.Commit(ctx, b)
+	if err != nil {
+		return err
+	}
+	se.version = version
+	return nil
+}
+
+// settings are the numbers in force.
+func (se *Session) settings() decay.Settings { return se.cfg.Settings }
+
+// tell gives the user a notice once.
+func (se *Session) tell(level, text string) {
+	if !se.told[text] {
+		se.told[text] = true
+		se.cfg.Notify(se.id, level, text)
+	}
+}

@@ -1,0 +1,149 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"ctxplugin/compartments"
+	"ctxplugin/decay"
+)
+
+// Config is what sessions are made of. Every field but Notify is needed.
+type Config struct {
+	Store     Store
+	Historian Historian
+	// Scan makes a compartment with an anchor alone, without reading outputs.
+	Scan func(Range) compartments.Compartment
+	// Count counts tokens exactly, Estimate within a tenth and at once.
+	Count, Estimate func(string) int
+	Settings        decay.Settings
+	// Notify tells the user something, once for each text and session.
+	Notify func(id compartments.SessionID, level, text string)
+	// IndexAfter is how long nothing must have happened before stored messages
+	// are made searchable; 0 means 100 ms.
+	IndexAfter time.Duration
+}
+
+// Sessions are all sessions that this process works on. Methods may be called
+// from any goroutine; calls for one session are answered in the order in which
+// they came to hold it.
+type Sessions struct {
+	cfg    Config
+	ctx    context.Context
+	cancel context.CancelFunc
+	behind sync.WaitGroup // work that goes on after an answer
+
+	mu   sync.Mutex
+	open map[compartments.SessionID]*Session
+	uses int64 // counts up; the least recently used session is closed first
+
+	stored chan struct{} // buffered by one: something waits to be indexed
+}
+
+// sessionsOpen is how many sessions stay in memory; all others are read again
+// when they are needed.
+const sessionsOpen = 24
+
+// New returns sessions over a store. Close ends them.
+func New(cfg Config) *Sessions {
+	if cfg.IndexAfter == 0 {
+		cfg.IndexAfter = 100 * time.Millisecond
+	}
+	if cfg.Notify == nil {
+		cfg.Notify = func(compartments.SessionID, string, string) {}
+	}
+	s := &Sessions{cfg: cfg, open: map[compartments.SessionID]*Session{}, stored: make(chan struct{}, 1)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.behind.Go(s.index)
+	return s
+}
+
+// Close stops the work behind answers and waits for it. What was committed
+// stays; the store is the caller's to close.
+func (s *Sessions) Close() {
+	s.cancel()
+	s.behind.Wait()
+}
+
+// hold returns the session with its gate taken. release lets it go.
+func (s *Sessions) hold(ctx context.Context, id compartments.SessionID) (*Session, error) {
+	if id == "" {
+		return nil, compartments.Errorf(compartments.CodeBadInput, "sessionID is missing")
+	}
+	s.mu.Lock()
+	se := s.open[id]
+	if se == nil {
+		s.evict()
+		se = &Session{cfg: &s.cfg, id: id, gate: make(chan struct{}, 1), told: map[string]bool{}}
+		s.open[id] = se
+	}
+	s.uses++
+	se.used = s.uses
+	s.mu.Unlock()
+	select {
+	case se.gate <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for session %s: %w", id, ctx.Err())
+	}
+	return se, nil
+}
+
+func (s *Sessions) release(se *Session) { <-se.gate }
+
+// evict drops the least recently used session that nobody holds. s.mu is held.
+func (s *Sessions) evict() {
+	if len(s.open) < sessionsOpen {
+		return
+	}
+	var oldest *Session
+	for _, se := range s.open {
+		if len(se.gate) == 0 && len(se.incoming) == 0 && (oldest == nil || se.used < oldest.used) {
+			oldest = se
+		}
+	}
+	if oldest != nil {
+		delete(s.open, oldest.id)
+	}
+}
+
+// with runs f while the session is held, read from the store if need be. When
+// another process committed first, the session is read again and f runs once
+// more.
+func (s *Sessions) with(ctx context.Context, id compartments.SessionID, f func(*Session) error) error {
+	se, err := s.hold(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer s.release(se)
+	return se.run(ctx, f)
+}
+
+// index makes stored messages searchable while nothing else goes on.
+func (s *Sessions) index() {
+	timer := time.NewTimer(s.cfg.IndexAfter)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.stored:
+			timer.Reset(s.cfg.IndexAfter)
+		case <-timer.C:
+			for {
+				left, err := s.cfg.Store.Index(s.ctx, 64)
+				if err != nil || left == 0 || s.ctx.Err() != nil || len(s.stored) > 0 {
+					break // an error shows again, and loudly, at the next commit
+				}
+			}
+		}
+	}
+}
+
+func (s *Sessions) wakeIndex() {
+	select {
+	case s.stored <- struct{}{}:
+	default:
+	}
+}

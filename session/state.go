@@ -1,0 +1,70 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"ctxplugin/compartments"
+	"ctxplugin/tokens"
+)
+
+// state is the small rest of a session that is stored as one value.
+type state struct {
+	Layout []compartments.PairLayout `json:"layout"`           // texts stand in the plan
+	Hidden []compartments.Ordinal    `json:"hidden,omitempty"` // behind the host's own summary
+
+	Compartments int `json:"compartments"` // ever numbered in this session
+
+	Applied  bool   `json:"applied"`           // the host named the plan in force
+	Unnamed  int    `json:"unnamed,omitempty"` // answers in a row whose plan the host did not name
+	Model    string `json:"model"`             // of the last request
+	Now      int64  `json:"now"`               // host's clock at the last request
+	FoldAt   int    `json:"foldAt"`            // tokens behind the head right after the last fold
+	Steps    int    `json:"steps"`             // requests since the last fold
+	Barren   int    `json:"barren,omitempty"`  // list length at which a forced fold freed too little
+	Overflow bool   `json:"overflow,omitempty"`
+	Asked    bool   `json:"asked,omitempty"`
+
+	// Predicted is our own count of the last request, system and tools included,
+	// for the calibration; PredictedAt the length of its list.
+	Predicted   int `json:"predicted"`
+	PredictedAt int `json:"predictedAt"`
+
+	Fixed       map[string]int                `json:"fixed,omitempty"`       // tokens of system and tools by agent and model
+	Calibration map[string]tokens.Calibration `json:"calibration,omitempty"` // by model
+	Learned     map[string]int                `json:"learned,omitempty"`     // windows that refusals showed, by model
+	Stats       Stats                         `json:"stats"`
+}
+
+func (st *state) encode(layout []compartments.PairLayout) ([]byte, error) {
+	out := *st
+	out.Layout = make([]compartments.PairLayout, len(layout))
+	for i, p := range layout {
+		p.Text = ""
+		out.Layout[i] = p
+	}
+	b, err := json.Marshal(&out)
+	if err != nil {
+		return nil, fmt.Errorf("encode session state: %w", err)
+	}
+	return b, nil
+}
+
+func decodeState(b []byte) (state, error) {
+	st := state{}
+	if len(b) > 0 {
+		if err := json.Unmarshal(b, &st); err != nil {
+			return state{}, fmt.Errorf("decode session state: %w", err)
+		}
+	}
+	if st.Fixed == nil {
+		st.Fixed = map[string]int{}
+	}
+	if st.Calibration == nil {
+		st.Calibration = map[string]tokens.Calibration{}
+	}
+	if st.Learned == nil {
+		st.Learned = map[string]int{}
+	}
+	return st, nil
+}

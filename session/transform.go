@@ -1,0 +1,242 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"ctxplugin/compartments"
+	"ctxplugin/decay"
+	"ctxplugin/tokens"
+)
+
+// Transform returns the newest committed plan for the next request, folding
+// first if that must or should be. Errors: CodeResync when the host's list is
+// not ours; CodeStorage or CodeBusy when a change could not be committed: the
+// plan before it stays in force.
+func (s *Sessions) Transform(ctx context.Context, req TransformRequest) (reply TransformReply, err error) {
+	se, err := s.hold(ctx, req.Session)
+	if err != nil {
+		return TransformReply{}, err
+	}
+	err = se.run(ctx, func(se *Session) error {
+		reply, err = se.transform(ctx, req)
+		return err
+	})
+	if err != nil || !se.backlog() {
+		s.release(se)
+		return reply, err
+	}
+	// The session stays held until the historian has written what waits, so that
+	// the next request finds it written.
+	s.behind.Go(func() {
+		se.writeBehind(s.ctx)
+		s.release(se)
+		s.wakeIndex()
+	})
+	return reply, nil
+}
+
+// pass is one transform at work.
+type pass struct {
+	*Session
+	req    TransformRequest
+	v      *view
+	w      decay.Window // in our own tokens: calibrated
+	cal    tokens.Calibration
+	cold   bool
+	folded bool
+	first  bool // first plan of a session that is already long
+	reason compartments.Reason
+	inputs compartments.FoldInputs
+}
+
+func (se *Session) transform(ctx context.Context, req TransformRequest) (TransformReply, error) {
+	if have := se.prefix[len(se.list)].String(); have != req.Rev {
+		return TransformReply{}, &compartments.Error{Code: compartments.CodeResync,
+			Text: "the list of this revision was not synced", Data: map[string]any{"keep": len(se.list), "check": have}}
+	}
+	p := &pass{Session: se, req: req, v: &se.view}
+	p.observe()
+	p.divide()
+	if err := p.decide(ctx); err != nil {
+		return TransformReply{}, err
+	}
+	p.remember()
+	reply := TransformReply{PlanID: se.planID, MaxOutput: p.w.MaxOutput, Stats: se.st.Stats}
+	if req.Applied != se.planID {
+		reply.Plan = compartments.WithID(se.planID, se.encoded)
+	}
+	return reply, nil
+}
+
+// observe takes in what the last request told: whether the host applied the
+// plan, what the provider counted, and whether the cache may be warm.
+func (p *pass) observe() {
+	st := &p.st
+	switch {
+	case p.req.Applied == p.planID:
+		st.Applied, st.Unnamed = true, 0
+	case st.Now != 0:
+		st.Unnamed++
+	}
+	model := p.modelKey()
+	p.cal = st.Calibration[model]
+	if u := p.newestUsage(); u > 0 && st.Predicted > 0 && st.Model == model && p.req.Applied == p.planID {
+		if c, ok := p.cal.Update(st.Predicted, u); ok {
+			p.cal = c
+			st.Calibration[model] = c
+		}
+	}
+	ttl := p.req.Model.Prices.TTLMs
+	if ttl == 0 {
+		ttl = cacheTTL
+	}
+	p.cold = st.Now != 0 && (p.req.Now-st.Now > ttl || st.Model != model)
+	p.inputs.IdleMs = max(0, p.req.Now-st.Now)
+	if st.Now == 0 {
+		p.inputs.IdleMs = 0
+	}
+}
+
+// cacheTTL is how long a provider keeps a prefix when the host does not say, in
+// ms: five minutes.
+const cacheTTL = 5 * 60 * 1000
+
+func (p *pass) modelKey() string { return p.req.Model.Provider + "/" + p.req.Model.ID }
+
+// newestUsage is what the provider reported for the last request: the input
+// side of the first finished assistant message behind the list that it was made
+// from. 0 if nothing was reported.
+func (p *pass) newestUsage() int {
+	for i := p.st.PredictedAt; i < len(p.list); i++ {
+		if e := p.entry(p.list[i]); e.Role == compartments.RoleAssistant {
+			return e.Usage.InputSide()
+		}
+	}
+	return 0
+}
+
+// divide works out the window in our own tokens.
+func (p *pass) divide() {
+	key := p.req.Agent + "@" + p.modelKey()
+	fixed := p.st.Fixed[key]
+	if p.req.FixedBytes > 0 {
+		fixed = p.req.FixedBytes / fixedBytesPerToken
+		p.st.Fixed[key] = fixed
+	}
+	if fixed == 0 {
+		fixed = min(p.settings().FixedUnknown, max(p.req.Model.Context, 4)/4)
+	}
+	w := decay.Divide(p.req.Model.Context, p.req.Model.Output, p.st.Learned[p.modelKey()], p.cal.Apply(fixed), p.settings())
+	if w.Warning != "" {
+		p.tell("warning", w.Warning)
+	}
+	p.inputs.Window, p.inputs.Reserve, p.inputs.Fixed = w.Context, w.Reserve, w.Fixed
+	w.Fixed = fixed
+	w.Usable = max(1, uncalibrate(p.cal, w.Usable))
+	w.Budget = decay.Budget(w.Usable, p.settings())
+	p.w = w
+}
+
+// fixedBytesPerToken is what system texts and JSON schemas take, rounded so
+// that the count is rather too high.
+const fixedBytesPerToken = 4
+
+// uncalibrate is the most tokens of ours that the provider counts as n.
+func uncalibrate(c tokens.Calibration, n int) int {
+	one := c.Apply(1_000_000) // the ratio in parts per million
+	return int(int64(n) * 1_000_000 / int64(one))
+}
+
+// remember keeps what the next pass needs to know of this one, and the numbers
+// that status prints.
+func (p *pass) remember() {
+	st := &p.st
+	messages := p.messages()
+	st.Model, st.Now = p.modelKey(), max(p.req.Now, 1)
+	st.Steps++
+	st.Predicted, st.PredictedAt = p.w.Fixed+messages, len(p.list)
+	st.Overflow = false
+	stubs := 0
+	for _, e := range p.plan.Edits {
+		if e.Field == compartments.FieldOutput {
+			stubs++
+		}
+	}
+	stats := Stats{Window: p.w.Context, Usable: p.w.Usable, Reserve: p.w.Reserve, Fixed: p.w.Fixed, Messages: messages,
+		Pressure: decay.Pressure(messages, p.w.Usable), Budget: p.w.Budget, History: headTokens(st.Layout), Fold: p.folds,
+		Folded: p.folded, Compartments: len(p.v.served), Stubs: stubs}
+	if p.folded {
+		stats.Reason = string(p.reason)
+	}
+	if p.w.Warning != "" {
+		stats.Warnings = append(stats.Warnings, p.w.Warning)
+	}
+	if messages > p.w.Usable {
+		stats.Irreducible = p.irreducible()
+	}
+	if st.Unnamed >= ignoredAfter {
+		text := fmt.Sprintf("the host did not name the plan in %d answers in a row: it seems to ignore us", st.Unnamed)
+		stats.Warnings = append(stats.Warnings, text)
+		p.tell("warning", "the host seems to ignore the context plan")
+	}
+	st.Stats = stats
+}
+
+// ignoredAfter is how many answers in a row the host may leave unnamed before
+// that is reported.
+const ignoredAfter = 4
+
+func headTokens(layout []compartments.PairLayout) int {
+	n := 0
+	for i := range layout {
+		n += layout[i].Tokens
+	}
+	return n
+}
+
+// dropped reports how many places of the view the plan in force drops.
+func (p *pass) dropped() int {
+	if p.plan.Through == "" {
+		return 0
+	}
+	o, ok := p.byID[p.plan.Through]
+	if !ok || p.v.place[o-1] < 0 {
+		if p.v.hidden > 0 && ok && len(p.list) >= 2 && o == p.list[1] {
+			return p.v.hidden
+		}
+		return 0
+	}
+	return p.v.place[o-1] + 1
+}
+
+// messages is what the next request weighs under the plan in force, in tokens
+// of messages.
+func (p *pass) messages() int {
+	from := p.dropped()
+	n := headTokens(p.st.Layout)
+	for _, id := range p.plan.Keep {
+		if o, ok := p.byID[id]; ok && p.v.place[o-1] >= 0 && p.v.place[o-1] < from {
+			n += p.tokensAt(p.v, p.v.place[o-1])
+		}
+	}
+	for i := from; i < len(p.v.order); i++ {
+		n += p.tokensAt(p.v, i)
+	}
+	return n
+}
+
+// irreducible names what is too large for the window even so.
+func (p *pass) irreducible() string {
+	largest, at := 0, 0
+	for i := p.dropped(); i < len(p.v.order); i++ {
+		if n := p.tokensAt(p.v, i); n > largest {
+			largest, at = n, i
+		}
+	}
+	if largest == 0 {
+		return fmt.Sprintf("system text and tools take %d tokens of a window of %d", p.w.Fixed, p.w.Context)
+	}
+	e := p.entry(p.v.order[at])
+	return fmt.Sprintf("message %d (%s) takes %d tokens where %d fit", e.Ordinal, e.Role, largest, p.w.Usable)
+}
