@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// MinCached is the shortest text, in bytes, that a cache keeps. Hashing costs a
-// tenth of counting or less, but a shorter text is counted in some 20
-// microseconds, so that the entries are better spent on longer ones.
+// MinCached is the shortest text, in bytes, that a cache keeps. A hit takes a
+// tenth of the time of counting, but a shorter text is counted in 10 to 20
+// microseconds at most, so that the entries are better spent on longer ones.
 const MinCached = 1024
 
 // Cache remembers the counts of texts by their content: a bounded LRU, safe for

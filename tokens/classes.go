@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"math"
 	"unicode"
 	"unicode/utf8"
 )
@@ -39,12 +40,9 @@ type classTable struct {
 	pages [][256]class
 }
 
-func newClassTable() *classTable {
-	all := make([]class, utf8.MaxRune+1)
-	for _, part := range []struct {
-		table *unicode.RangeTable
-		bits  class
-	}{
+// classParts are the range tables that make up the bits of a class.
+func classParts() []classPart {
+	return []classPart{
 		{unicode.Lu, upper | letter},
 		{unicode.Lt, upper | letter},
 		{unicode.Ll, lower | letter},
@@ -53,42 +51,74 @@ func newClassTable() *classTable {
 		{unicode.M, upper | lower},
 		{unicode.N, number},
 		{unicode.White_Space, space},
-	} {
-		for _, r := range part.table.R16 {
-			mark(all, rune(r.Lo), rune(r.Hi), rune(r.Stride), part.bits)
-		}
-		for _, r := range part.table.R32 {
-			mark(all, rune(r.Lo), rune(r.Hi), rune(r.Stride), part.bits)
-		}
 	}
-	all['\r'] |= newline
-	all['\n'] |= newline
+}
 
+type classPart struct {
+	table *unicode.RangeTable
+	bits  class
+}
+
+func newClassTable() *classTable {
 	t := &classTable{}
-	copy(t.ascii[:], all)
-	seen := make(map[[256]class]uint8)
-	for i := range t.index {
-		page := [256]class(all[i<<8:])
-		at, ok := seen[page]
-		if !ok {
-			// Unicode has about 140 distinct pages. Should it ever need more
-			// than a byte, the conversion below would lie.
-			if len(t.pages) > 255 {
-				panic("tokens: more than 256 distinct pages of rune classes")
-			}
-			at = uint8(len(t.pages))
-			seen[page] = at
-			t.pages = append(t.pages, page)
+	parts := classParts()
+	numbers := make(map[[256]class]uint8)
+	// A plane at a time, so that the work needs 64 KB and not a megabyte, which
+	// would be most of the time to load.
+	plane := make([]class, 1<<16)
+	for base := rune(0); base <= utf8.MaxRune; base += 1 << 16 {
+		clear(plane)
+		for _, part := range parts {
+			part.mark(plane, base)
 		}
-		t.index[i] = at
+		if base == 0 {
+			plane['\r'] |= newline
+			plane['\n'] |= newline
+			copy(t.ascii[:], plane)
+		}
+		for i := 0; i < len(plane); i += 256 {
+			page := [256]class(plane[i:])
+			at, ok := numbers[page]
+			if !ok {
+				at = t.add(page)
+				numbers[page] = at
+			}
+			t.index[(int(base)+i)>>8] = at
+		}
 	}
 	return t
 }
 
-func mark(all []class, lo, hi, stride rune, bits class) {
-	for r := lo; r <= hi; r += stride {
-		all[r] |= bits
+// mark sets the bits of the part for its runes in the plane that starts at base.
+func (p classPart) mark(plane []class, base rune) {
+	if base == 0 {
+		for _, r := range p.table.R16 {
+			for x := int(r.Lo); x <= int(r.Hi); x += int(r.Stride) {
+				plane[x] |= p.bits
+			}
+		}
 	}
+	// No range crosses from one plane to the next: a plane ends with two
+	// noncharacters.
+	for _, r := range p.table.R32 {
+		if rune(r.Lo)&^0xFFFF != base {
+			continue
+		}
+		for x := r.Lo; x <= r.Hi; x += r.Stride {
+			plane[x&0xFFFF] |= p.bits
+		}
+	}
+}
+
+// add appends a page and returns its number.
+func (t *classTable) add(page [256]class) uint8 {
+	// Unicode has 134 distinct pages. Should it ever have more than fit
+	// the index, the tests must fail and not the counts.
+	if len(t.pages) > math.MaxUint8 {
+		panic("tokens: too many distinct pages of rune classes")
+	}
+	t.pages = append(t.pages, page)
+	return uint8(len(t.pages) - 1)
 }
 
 // at returns the class of the rune that starts at s[i] and its width in bytes.

@@ -25,6 +25,6 @@
 //   - The work is O(n log n) in the longest piece and linear in the rest, for any
 //     input, and its memory is bounded. There is no input that hangs it.
 //   - The ranks are one immutable table, loaded once for the process on first
-//     use, of about 5 MB; it is the only package state.
+//     use, in some 40 ms and 5 MB (7 MB resident); it is the only package state.
 //   - Calibration is integers only, so that it is the same on every machine.
 package tokens

@@ -100,8 +100,8 @@ func unpack(packed []byte) (*vocabulary, error) {
 	lengths := raw[4 : 4+n]
 	v := &vocabulary{
 		classes: newClassTable(),
-		// A copy, so that the lengths can be freed.
-		arena:  append([]byte(nil), raw[4+n:]...),
+		// Not a copy: keeping the lengths costs less than touching the memory.
+		arena:  raw[4+n:],
 		starts: make([]uint32, n+1),
 		slots:  make([]uint32, 1<<slotBits),
 		pairs:  make([]uint32, 1<<16),

@@ -1,7 +1,8 @@
 package tokens
 
-// next returns the end of the piece of s that starts at i, i < len(s), and the
-// union of the classes it holds at least where a byte was invalid.
+// next returns the end of the piece of s that starts at i, i < len(s). Of the
+// classes in seen only invalid means anything: the piece has invalid bytes. That
+// can only be among symbols and before a word.
 //
 // It is the o200k pattern written by hand. A piece is what the first of these
 // alternatives to match takes, each as a backtracking engine would:
