@@ -1,0 +1,178 @@
+/**
+ * The hooks of one plugin instance: one directory of the host, one binary. They
+ * translate and decide nothing, and none of them ever throws: a hook that throws
+ * costs the user a turn.
+ */
+import { Connection } from "./connection.js";
+import { FixedParts, Models } from "./models.js";
+import { Notices } from "./notices.js";
+import { PlanFiles, planFolder } from "./planfile.js";
+import { Session, turnOf } from "./session.js";
+import { toolsOf } from "./tools.js";
+import { wireEvent } from "./wire.js";
+
+/** @typedef {import("./host.js").Hooks} Hooks */
+/** @typedef {import("./host.js").PluginInput} PluginInput */
+/** @typedef {import("./host.js").Event} Event */
+
+const HELLO_MS = 1000; // that the start of the host waits for the binary
+const SESSIONS_KEPT = 100;
+const COMPACTION_MS = 60_000; // between the host's announcement and its list
+
+/**
+ * @param {string} installed path of the binary as the installer knew it, "" if unknown
+ * @returns {import("@opencode-ai/plugin").Plugin}
+ */
+export function createPlugin(installed) {
+  return async (input, options) => {
+    const { client, directory } = input;
+    const notices = new Notices(client);
+    const connection = new Connection({
+      command: process.env.CTXPLUGIN_BIN || installed || "ctxplugin",
+      args: ["serve"],
+      cwd: directory,
+      initialize: {
+        host: { name: "opencode", version: "" },
+        project: { directory },
+        capabilities: { notify: true },
+        options: options ?? {},
+      },
+      notice: (level, text) => notices.tell(level, text),
+    });
+    const planFiles = new PlanFiles(planFolder(process.env));
+    const host = new Host({
+      connection,
+      planFiles,
+      notices,
+      models: new Models(client),
+      fixedParts: new FixedParts(),
+      host: { plugins: "" },
+    });
+    planFiles.sweep().catch(() => {});
+    const hello = await connection.ready(HELLO_MS);
+    return host.hooks(input, hello);
+  };
+}
+
+class Host {
+  /** @param {import("./session.js").Surroundings} around */
+  constructor(around) {
+    this.around = around;
+    /** @type {Map<string, Session>} the last used ones, oldest first */
+    this.sessions = new Map();
+    /** @type {Map<string, number>} sessions whose next list is the compaction's, and since when */
+    this.compacting = new Map();
+  }
+
+  /**
+   * @param {PluginInput} input
+   * @param {import("./connection.js").Hello | null} hello
+   * @returns {Hooks}
+   */
+  hooks({ client }, hello) {
+    const { connection, fixedParts, models, notices, planFiles } = this.around;
+    const tools = hello ? toolsOf(hello, connection) : {};
+    /**
+     * @template {unknown[]} A
+     * @param {(...args: A) => unknown} hook
+     * @returns {(...args: A) => Promise<void>}
+     */
+    const safely =
+      (hook) =>
+      async (...args) => {
+        try {
+          await hook(...args);
+        } catch (error) {
+          notices.tell(
+            "error",
+            `The context manager failed: ${error instanceof Error ? error.stack : error}`,
+          );
+        }
+      };
+    return {
+      tool: tools,
+      config: safely((config) => {
+        models.configured = config.provider;
+        this.around.host.plugins = JSON.stringify(config.plugin ?? []);
+        // Only a binary that is there may take over from the host.
+        if (hello) Object.assign(config, { compaction: { auto: false, prune: false } });
+      }),
+      "chat.message": safely(({ sessionID }) => {
+        models.fetch()?.catch(() => {});
+        const { mirror } = this.session(sessionID);
+        if (mirror.parent !== undefined) return;
+        client.session.get({ path: { id: sessionID } }).then(
+          ({ data }) => (mirror.parent = data?.parentID ?? ""),
+          () => {},
+        );
+      }),
+      "experimental.chat.messages.transform": safely((_, { messages }) => this.transform(messages)),
+      "experimental.chat.system.transform": safely(({ sessionID, model }, { system }) => {
+        models.note(model);
+        fixedParts.system(sessionID, system);
+      }),
+      "chat.params": safely(({ sessionID, agent, model }, output) => {
+        models.note(model);
+        fixedParts.request(sessionID, agent, model);
+        const session = this.sessions.get(sessionID);
+        if (!session?.maxOutput || session.agent !== agent) return;
+        if (Number(output.maxOutputTokens) > session.maxOutput) output.maxOutputTokens = session.maxOutput;
+      }),
+      "tool.definition": safely(({ toolID }, output) => {
+        const own = hello?.tools.find(({ name }) => name === toolID);
+        if (own) Object.assign(output, { jsonSchema: own.inputSchema });
+        fixedParts.tool(toolID, output);
+      }),
+      "experimental.session.compacting": safely(({ sessionID }) => {
+        this.compacting.set(sessionID, Date.now());
+      }),
+      event: safely(({ event }) => this.event(event)),
+      dispose: safely(async () => {
+        await connection.close();
+        await planFiles.flush();
+      }),
+    };
+  }
+
+  /** @param {import("./host.js").Message[]} messages */
+  async transform(messages) {
+    const user = turnOf(messages);
+    if (!user?.model) return;
+    const session = this.session(user.sessionID);
+    const since = this.compacting.get(user.sessionID) ?? 0;
+    this.compacting.delete(user.sessionID);
+    if (Date.now() - since < COMPACTION_MS) await session.compaction(messages, user);
+    else await session.step(messages, user);
+  }
+
+  /**
+   * @param {string} id
+   * @returns {Session}
+   */
+  session(id) {
+    const session = this.sessions.get(id) ?? new Session(id, this.around);
+    this.sessions.delete(id);
+    this.sessions.set(id, session);
+    for (const oldest of this.sessions.keys()) {
+      if (this.sessions.size <= SESSIONS_KEPT) break;
+      this.sessions.delete(oldest);
+    }
+    return session;
+  }
+
+  /** @param {Event} event */
+  event(event) {
+    if (event.type === "message.part.updated") {
+      const { sessionID, messageID } = event.properties.part;
+      this.sessions.get(sessionID)?.mirror.edited.add(messageID);
+      return;
+    }
+    const news = wireEvent(event);
+    if (!news) return;
+    if (news.type === "deleted") {
+      this.sessions.delete(news.sessionID);
+      this.around.planFiles.forget(news.sessionID);
+    }
+    this.around.connection.notify("session/event", news);
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * One session of the host: every step asks the binary for the plan and applies
+ * it; without an answer the last plan is applied and the list made to fit.
+ */
+import { within } from "./connection.js";
+import { fit, isRealUser, messageBytes, TOKENS_PER_BYTE, usableTokens } from "./fit.js";
+import { applyPlan, isPlan } from "./plan.js";
+import { RpcError } from "./process.js";
+import { Mirror, snapshot } from "./sync.js";
+import { markMetadata, wireLimits, wirePrices } from "./wire.js";
+
+/** @typedef {import("./host.js").Message} Message */
+/** @typedef {import("./host.js").UserMessage} UserMessage */
+/** @typedef {import("./host.js").Model} Model */
+/** @typedef {import("./plan.js").Plan} Plan */
+/** @typedef {import("./sync.js").Snapshot} Snapshot */
+
+/**
+ * @typedef {object} Surroundings what all sessions of one plugin instance share
+ * @property {import("./connection.js").Connection} connection
+ * @property {import("./models.js").Models} models
+ * @property {import("./models.js").FixedParts} fixedParts
+ * @property {import("./planfile.js").PlanFiles} planFiles
+ * @property {import("./notices.js").Notices} notices
+ * @property {{plugins: string}} host names of the host's plugins: another set may add system text
+ */
+
+const ANSWER_MS = 2000; // to answer a step of a known session
+const SILENT_MS = 250; // the same while the last question is unanswered still
+const LONGEST_ANSWER_MS = 20_000;
+const UNITS_PER_MS = 2000; // of a session never sent before, on top of ANSWER_MS
+const START_MS = 1000; // for the binary to come back
+const LOOKUP_MS = 500; // for the host to name a model's limits
+const ANSWER_MARGIN_MS = 50; // between the binary's deadline and ours
+const MARK_CAP = 4; // cache marks that a provider takes in one request
+const HOST_TRAILING_MARKS = 2; // the host marks the last two messages
+const HOST_SYSTEM_MARKS = 2; // and at most so many blocks of system text
+
+export class Session {
+  /**
+   * @param {string} id
+   * @param {Surroundings} around
+   */
+  constructor(id, around) {
+    this.id = id;
+    this.around = around;
+    this.mirror = new Mirror(around.connection, id);
+    /** most output tokens that the next request may ask for; 0 leaves it */
+    this.maxOutput = 0;
+    this.agent = "";
+    /** @type {Promise<unknown>} questions of this session, one after another */
+    this.queue = Promise.resolve();
+    const kept = around.planFiles.load(id);
+    /** @type {Plan | null} */
+    this.plan = kept?.plan ?? null;
+    this.applied = kept?.applied ? kept.plan.id : "";
+    this.cut = kept?.cut ?? "";
+    /** what an earlier process saw of the fixed part, while this one has seen none */
+    this.fixed = kept?.fixed;
+    /** @type {{planID: string, last: string, tokens: number, usable: number} | null} what the binary measured last */
+    this.measured = null;
+    this.saved = "";
+  }
+
+  /**
+   * Prepares the list of one request.
+   * @param {Message[]} messages
+   * @param {UserMessage} user the newest real user message
+   */
+  async step(messages, user) {
+    this.agent = user.agent;
+    const model = await this.around.models.lookup(user.model, LOOKUP_MS);
+    const last = messages[messages.length - 1].info.id;
+    const first = isFirstStep(messages);
+    const reply = await this.#ask(messages, user, model);
+    if (reply?.plan) this.plan = reply.plan;
+    this.maxOutput = Number(reply?.maxOutput ?? 0);
+    const current = reply && this.plan?.id === reply.planID;
+    // The host's title agent reads the same list during the first step.
+    const done = !first && this.plan ? applyPlan(messages, this.plan, user, this.#mark(user, model)) : false;
+    if (current && (done || first)) {
+      this.applied = done ? reply.planID : "";
+      this.cut = "";
+      const { messages: tokens, usable } = reply.stats ?? {};
+      if (tokens > 0 && usable > 0) this.measured = { planID: reply.planID, last, tokens, usable };
+    } else {
+      const cut = this.#shrink(messages, user, model, done);
+      this.applied = done && !cut && this.plan ? this.plan.id : "";
+      this.cut = cut;
+    }
+    this.#save(user);
+  }
+
+  /**
+   * Prepares the list that the host's own compaction reads: as it is, unless it
+   * would not fit.
+   * @param {Message[]} messages
+   * @param {UserMessage} user
+   */
+  async compaction(messages, user) {
+    const model = await this.around.models.lookup(user.model, LOOKUP_MS);
+    const usable = this.#usable(user, model);
+    if (messages.reduce((sum, message) => sum + messageBytes(message), 0) * TOKENS_PER_BYTE <= usable) return;
+    const done = this.plan ? applyPlan(messages, this.plan, user) : false;
+    this.#shrink(messages, user, model, done);
+  }
+
+  /**
+   * @param {Message[]} messages
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   * @returns {Promise<{planID: string, plan?: Plan, maxOutput?: number, stats?: any} | null>}
+   */
+  async #ask(messages, user, model) {
+    const { connection, notices } = this.around;
+    const list = snapshot(messages);
+    const ms = connection.silent ? SILENT_MS : this.#patience(messages);
+    const until = Date.now() + ms;
+    const call = { abandoned: false };
+    const answer = this.queue.then(async () => {
+      if (call.abandoned || !(await connection.ready(Math.min(START_MS, ms)))) return null;
+      try {
+        return await this.#transform(list, user, model, until, call);
+      } catch (error) {
+        if (call.abandoned || !(error instanceof RpcError) || error.code !== "resync") throw error;
+        this.mirror.doubt();
+        return this.#transform(list, user, model, until, call);
+      }
+    });
+    this.queue = answer.catch((error) => notices.tell("debug", `session ${this.id}: ${error.message}`));
+    const reply = await within(ms, answer, null);
+    call.abandoned = true;
+    if (reply && (typeof reply.planID !== "string" || (reply.plan && !isPlan(reply.plan)))) return null;
+    if (!reply) {
+      notices.tell(
+        "warning",
+        "The context manager does not answer. Requests go out with the history as it was last prepared; " +
+          "when that no longer fits, the oldest steps are left out.",
+      );
+    }
+    return reply;
+  }
+
+  /**
+   * @param {Snapshot} list
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   * @param {number} until
+   * @param {{abandoned: boolean}} call
+   */
+  async #transform(list, user, model, until, call) {
+    const { connection, models } = this.around;
+    const rev = await this.mirror.sync(list, call);
+    if (call.abandoned) return null;
+    const left = Math.max(1, until - Date.now());
+    const { agent } = user;
+    return connection.request(
+      "session/transform",
+      {
+        sessionID: this.id,
+        rev,
+        applied: this.applied,
+        deadlineMs: Math.max(1, left - ANSWER_MARGIN_MS),
+        agent,
+        model: {
+          id: user.model.modelID,
+          provider: user.model.providerID,
+          ...wireLimits(model),
+          prices: wirePrices(model, models.priced(model)),
+        },
+        fixedBytes: this.#fixed(user)?.bytes ?? 0,
+        now: Date.now(),
+      },
+      left,
+    );
+  }
+
+  /**
+   * How long a step may wait: longer where a whole session is to be sent first.
+   * @param {Message[]} messages
+   */
+  #patience(messages) {
+    if (this.plan || this.mirror.held) return ANSWER_MS;
+    const bytes = messages.reduce((sum, message) => sum + messageBytes(message), 0);
+    return Math.min(ANSWER_MS + bytes / UNITS_PER_MS, LONGEST_ANSWER_MS);
+  }
+
+  /**
+   * The metadata of a cache mark, if this request has room for one more.
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   */
+  #mark(user, model) {
+    const fixed = this.#fixed(user);
+    // Another set of plugins may add system text that was not seen yet.
+    if (fixed?.plugins !== this.around.host.plugins) return undefined;
+    const taken = Math.min(fixed.blocks, HOST_SYSTEM_MARKS) + HOST_TRAILING_MARKS;
+    return taken < MARK_CAP ? markMetadata(model) : undefined;
+  }
+
+  /**
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   */
+  #usable(user, model) {
+    return usableTokens(wireLimits(model), this.#fixed(user)?.bytes ?? 0);
+  }
+
+  /**
+   * The fixed part of the last request of this agent and model.
+   * @param {UserMessage} user
+   * @returns {import("./planfile.js").Fixed | undefined}
+   */
+  #fixed(user) {
+    const { fixedParts, host } = this.around;
+    const seen = fixedParts.seen(user.agent, user.model);
+    return seen ? { ...seen, plugins: host.plugins } : this.fixed;
+  }
+
+  /**
+   * Makes a list fit that the binary did not prepare. What it measured under the
+   * same plan counts as it measured it, everything else by its bytes.
+   * @param {Message[]} messages
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   * @param {boolean} planned whether the plan is applied
+   * @returns {string} where the list was cut
+   */
+  #shrink(messages, user, model, planned) {
+    const head = planned && this.plan ? this.plan.head.length * 2 : 0;
+    const measured = planned && this.measured?.planID === this.plan?.id ? this.measured : null;
+    const old = measured ? messages.findIndex(({ info }) => info.id === measured.last) + 1 : 0;
+    let usable = this.#usable(user, model);
+    let rate = TOKENS_PER_BYTE;
+    if (measured && old > 0) {
+      const bytes = messages.slice(0, old).reduce((sum, message) => sum + messageBytes(message), 0);
+      rate = Math.min(rate, measured.tokens / bytes);
+      usable = measured.usable;
+    }
+    const measuredOnes = new Set(messages.slice(0, old));
+    return fit(messages, {
+      head,
+      usable,
+      tokens: (message) => messageBytes(message) * (measuredOnes.has(message) ? rate : TOKENS_PER_BYTE),
+      cut: this.cut,
+    });
+  }
+
+  /** @param {UserMessage} user */
+  #save(user) {
+    if (!this.plan) return;
+    const fixed = this.#fixed(user);
+    const state = [this.plan.id, this.applied, this.cut, fixed?.blocks, fixed?.plugins].join();
+    if (state === this.saved) return;
+    this.saved = state;
+    const { plan, cut } = this;
+    this.around.planFiles.save(this.id, { plan, applied: this.applied !== "", cut, fixed });
+  }
+}
+
+/**
+ * Whether the list is that of the first step: one user message and no answer yet.
+ * @param {Message[]} messages
+ */
+function isFirstStep(messages) {
+  return messages.filter(({ info }) => info.role === "user").length === 1 && !messages.some(isAnswer);
+}
+
+/** @param {Message} message */
+function isAnswer({ info, parts }) {
+  return info.role === "assistant" && parts.length > 0;
+}
+
+/**
+ * The message that says whose turn it is: the newest that a person wrote, or
+ * failing that the newest of role user.
+ * @param {Message[]} messages
+ * @returns {UserMessage | undefined}
+ */
+export function turnOf(messages) {
+  const found = messages.findLast(isRealUser) ?? messages.findLast(({ info }) => info.role === "user");
+  return found?.info.role === "user" ? found.info : undefined;
+}

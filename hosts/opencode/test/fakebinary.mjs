@@ -1,0 +1,91 @@
+#!/usr/bin/env node
+// A stand-in for the binary: keeps lists, answers with one plan made by a simple
+// rule, and misbehaves as FAKE_MODE says. What it was asked goes to FAKE_LOG.
+import { appendFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { revisions } from "../plugin/ctxplugin/revision.js";
+
+const mode = process.env.FAKE_MODE ?? "";
+const pairText = process.env.FAKE_HEAD ?? "";
+/** @type {Map<string, any[]>} */
+const lists = new Map();
+
+/** @param {any[]} messages */
+function revision(messages) {
+  return revisions(messages.map(({ id, parts }) => ({ info: { id }, parts })));
+}
+
+/** @param {object} frame */
+function send(frame) {
+  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...frame }) + "\n");
+}
+
+/** @type {Record<string, (params: any) => any>} */
+const methods = {
+  initialize: () => ({
+    server: { name: "fake", version: "0" },
+    protocolVersion: 1,
+    tools: [
+      {
+        name: "ctx_echo",
+        description: "Repeats a text.",
+        inputSchema: {
+          type: "object",
+          properties: { text: { type: "string" }, times: { type: "integer" } },
+          required: ["text"],
+        },
+      },
+    ],
+    capabilities: { transform: true },
+  }),
+  "session/sync": ({ sessionID, keep, check, messages, more }) => {
+    const list = lists.get(sessionID) ?? [];
+    const revs = revision(list);
+    if (keep > list.length || revs.at(keep) !== check) {
+      throw { code: -32001, message: "another list", data: { code: "resync", keep: list.length, check: revs.at() } };
+    }
+    const next = [...list.slice(0, keep), ...messages];
+    if (!more || next.length > list.length) lists.set(sessionID, next);
+    return { rev: revision(next).at() };
+  },
+  "session/transform": ({ sessionID, rev, applied }) => {
+    const list = lists.get(sessionID) ?? [];
+    if (revision(list).at() !== rev) {
+      throw { code: -32001, message: "another list", data: { code: "resync", keep: 0, check: revision([]).at() } };
+    }
+    const user = list.findLastIndex(({ role }) => role === "user");
+    const plan =
+      pairText && user > 0
+        ? {
+            id: `through ${list[user - 1].id}`,
+            head: [{ text: pairText, cacheMark: true }],
+            through: list[user - 1].id,
+            keep: [],
+            edits: [],
+          }
+        : { id: "nothing", head: [], through: "", keep: [], edits: [] };
+    const stats = { messages: 100, usable: 10_000 };
+    return plan.id === applied ? { planID: plan.id, stats } : { planID: plan.id, plan, stats };
+  },
+  "tools/call": ({ name, arguments: input, sessionID }) => ({
+    content: [{ type: "text", text: `${name} in ${sessionID}: ${JSON.stringify(input)}` }],
+    isError: input.text === "fail",
+  }),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (process.env.FAKE_LOG) appendFileSync(process.env.FAKE_LOG, line + "\n");
+  if (mode === "rubbish") process.stdout.write('Warning: {"not": json\n[]\n42\n"text"\n{"jsonrpc":"2.0","id":77777}\n');
+  if (mode === "crash" && method === "session/transform") process.exit(3);
+  if (mode === "hang" && method !== "initialize") continue;
+  if (mode === "mute") continue;
+  if (id === undefined) continue;
+  try {
+    const serve = methods[method];
+    if (!serve) throw { code: -32601, message: `no ${method}`, data: { code: "unknownMethod" } };
+    send({ id, result: serve(params) });
+  } catch (error) {
+    send({ id, error });
+  }
+}
