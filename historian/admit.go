@@ -1,0 +1,276 @@
+package historian
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+// placed is a line at the form that was chosen.
+type placed struct {
+	*line
+	text string
+}
+
+// page is one tier of one record.
+type page struct {
+	level  int
+	title  string
+	lines  []placed // in order of rendering
+	names  []string
+	spans  []compartments.ExactSpan
+	text   string
+	tokens int
+}
+
+// tokens kept free for names, and the most names, by level.
+var (
+	nameRoom = [levels]int{70, 44, 20}
+	nameMost = [levels]int{24, 14, 8}
+)
+
+// admit fills a level with lines by priority while they fit the ceiling. above is
+// the page of the level above, whose lines are the only ones to choose from; nil
+// at full.
+func admit(r *record, lines []line, level, ceiling int, above *page, count func(string) int) *page {
+	p := &page{level: level, title: r.title}
+	type candidate struct {
+		l     *line
+		limit int // extent of the form above
+	}
+	var all []candidate
+	if above == nil {
+		for i := range lines {
+			all = append(all, candidate{&lines[i], 1 << 30})
+		}
+	} else {
+		p.title = above.title
+		for _, q := range above.lines {
+			all = append(all, candidate{q.line, extent(q.text) + 2})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		if a.l.must != b.l.must {
+			if a.l.must {
+				return -1
+			}
+			return 1
+		}
+		if a.l.prio != b.l.prio {
+			return b.l.prio - a.l.prio
+		}
+		if a.l.ord != b.l.ord {
+			return int(a.l.ord - b.l.ord)
+		}
+		return a.l.seq - b.l.seq
+	})
+	p.spans = r.spans
+	title := fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
+	used := count(title)
+	room := ceiling - min(nameRoom[level], ceiling/5)
+	var labelled [sections]bool
+	said := []string{letters(p.title, 400)}
+	for _, c := range all {
+		forms := c.l.forms[level]
+		for k, f := range forms {
+			if extent(f) > c.limit {
+				continue
+			}
+			key := letters(f, 32)
+			if repeated(said, key, c.l.sec) {
+				break
+			}
+			cost := count(f) + 2
+			if level != atCompact && c.l.ord != 0 {
+				cost += 4
+			}
+			if !labelled[c.l.sec] {
+				cost += 3
+			}
+			if used+cost > room && !(c.l.must && k == len(forms)-1 && used+cost <= ceiling) {
+				continue
+			}
+			used += cost
+			labelled[c.l.sec] = true
+			p.lines = append(p.lines, placed{c.l, f})
+			said = append(said, letters(f, 400))
+			break
+		}
+	}
+	slices.SortStableFunc(p.lines, func(a, b placed) int {
+		if a.sec != b.sec {
+			return int(a.sec) - int(b.sec)
+		}
+		if a.ord != b.ord {
+			return int(a.ord - b.ord)
+		}
+		return a.seq - b.seq
+	})
+	p.fit(r, ceiling, above, count)
+	return p
+}
+
+// repeated reports whether an admitted line says the same already. Requests and
+// lists are exempt: a title may stand for the first words of a request only.
+func repeated(said []string, key string, sec section) bool {
+	if len(key) < 12 || sec == secChanged || sec == secGit || sec == secRead || sec == secAsked || sec == secFailed || sec == secRan {
+		return false
+	}
+	for _, s := range said {
+		if strings.Contains(s, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// fit adds names and spans, renders, and takes lines away again while the whole
+// is above the ceiling.
+func (p *page) fit(r *record, ceiling int, above *page, count func(string) int) {
+	for {
+		p.names = nil
+		p.render(r)
+		base := count(p.text) - p.spanTokens(count)
+		if base <= ceiling || !p.dropLeast() {
+			p.addNames(r, ceiling-base, above, count)
+			p.render(r)
+			for p.tokens = count(p.text); p.tokens-p.spanTokens(count) > ceiling && len(p.names) > 0; p.tokens = count(p.text) {
+				p.names = p.names[:len(p.names)-1]
+				p.render(r)
+			}
+			return
+		}
+	}
+}
+
+// spanTokens is what the exact spans add, their own tokens apart from the ceiling.
+func (p *page) spanTokens(count func(string) int) int {
+	n := 0
+	for _, s := range p.spans {
+		n += count(s.Text)
+	}
+	return n
+}
+
+// dropLeast takes away the line with the lowest priority.
+func (p *page) dropLeast() bool {
+	worst := -1
+	for i := range p.lines {
+		if !p.lines[i].must && (worst < 0 || p.lines[i].prio < p.lines[worst].prio) {
+			worst = i
+		}
+	}
+	if worst < 0 {
+		return false
+	}
+	p.lines = slices.Delete(p.lines, worst, worst+1)
+	return true
+}
+
+// addNames takes the best names that the tier does not show yet and the tier
+// above does.
+func (p *page) addNames(r *record, room int, above *page, count func(string) int) {
+	room -= 3
+	for _, n := range r.names {
+		if len(p.names) == nameMost[p.level] {
+			return
+		}
+		if strings.Contains(p.text, n) || above != nil && !strings.Contains(above.text, n) {
+			continue
+		}
+		if len(n) > 70 {
+			continue
+		}
+		if cost := count(n) + 1; cost <= room {
+			room -= cost
+			p.names = append(p.names, n)
+		}
+	}
+}
+
+// render writes the page's text.
+func (p *page) render(r *record) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%d-%d] %s", r.first, r.last, p.title)
+	p.text = p.body()
+	if spans := missing(p.spans, b.String()+p.text); len(spans) > 0 {
+		b.WriteString("\nUser's rule:")
+		for i, s := range spans {
+			if i > 0 {
+				b.WriteByte(';')
+			}
+			b.WriteString(" \"" + s.Text + "\"")
+		}
+	}
+	b.WriteString(p.text)
+	if len(p.names) > 0 {
+		if p.level == atCompact && len(p.lines) > 0 && !strings.HasSuffix(b.String(), "\n") && p.inline() {
+			b.WriteString(" · Names: ")
+		} else {
+			b.WriteString("\nNames: ")
+		}
+		b.WriteString(strings.Join(p.names, ", "))
+	}
+	p.text = b.String()
+}
+
+// inline reports whether the last line at compact is the one of short facts.
+func (p *page) inline() bool {
+	return len(p.lines) > 0 && p.lines[len(p.lines)-1].sec > secOutcome
+}
+
+func missing(spans []compartments.ExactSpan, text string) []compartments.ExactSpan {
+	var out []compartments.ExactSpan
+	for _, s := range spans {
+		if !strings.Contains(text, s.Text) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// body writes the lines, each section under its label.
+func (p *page) body() string {
+	var b strings.Builder
+	if p.level == atCompact {
+		p.compactBody(&b)
+		return b.String()
+	}
+	for i := 0; i < len(p.lines); {
+		j := i
+		for j < len(p.lines) && p.lines[j].sec == p.lines[i].sec {
+			j++
+		}
+		b.WriteString("\n" + sectionLabels[p.lines[i].sec] + ":")
+		for k := i; k < j; k++ {
+			if j-i > 1 {
+				b.WriteString("\n-")
+			}
+			if p.lines[k].ord != 0 {
+				fmt.Fprintf(&b, " [%d]", p.lines[k].ord)
+			}
+			b.WriteString(" " + p.lines[k].text)
+		}
+		i = j
+	}
+	return b.String()
+}
+
+// compactBody writes requests and outcomes on a line each and the rest on one.
+func (p *page) compactBody(b *strings.Builder) {
+	before := sections
+	for _, l := range p.lines {
+		switch {
+		case l.sec == before:
+			b.WriteString("; ")
+		case l.sec <= secOutcome || before <= secOutcome || before == sections:
+			b.WriteString("\n" + sectionLabels[l.sec] + ": ")
+		default:
+			b.WriteString(" · " + sectionLabels[l.sec] + ": ")
+		}
+		b.WriteString(strings.TrimRight(l.text, "."))
+		before = l.sec
+	}
+}

@@ -1,0 +1,243 @@
+package historian
+
+import (
+	"slices"
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+// ask is what a person said in one message.
+type ask struct {
+	ord       compartments.Ordinal
+	text      string // own words, verbatim or condensed
+	whole     bool   // text is all of the own words
+	note      string // question answered, what was pasted, files attached
+	units     []unit
+	marked    bool // holds a constraint marker
+	urgent    bool // right after the user stopped or refused something
+	width     int
+	answering bool
+}
+
+// verbatimTokens is the length up to which own words are kept whole, in tokens.
+const verbatimTokens = 180
+
+func (r *record) collectAsks(v *view) {
+	ms := v.run()
+	refused := false
+	for i := range ms {
+		m := &ms[i]
+		if m.who != person {
+			for j := range m.uses {
+				refused = refused || m.uses[j].refused || m.uses[j].stopped
+			}
+			continue
+		}
+		a := ask{ord: m.ord, units: m.units, width: width(m.speech.own)}
+		a.urgent = refused || m.speech.interrupted
+		refused = false
+		for _, u := range m.units {
+			if hasAny(strings.ToLower(u.text), constraints) {
+				a.marked = true
+				r.marks++
+			}
+		}
+		a.text, a.whole = ownWords(m)
+		var notes []string
+		if a.width < 24 {
+			if q := answered(v, v.from+i, m.speech.own); q != "" {
+				notes = append(notes, q)
+				a.answering = true
+			}
+		}
+		if m.speech.pasted > 0 {
+			note := "pasted " + itoa(m.speech.pasted) + " lines"
+			if m.speech.pasted == 1 {
+				note = "pasted"
+			}
+			if h := shorten(safe(m.speech.pasteHead), 160); h != "" {
+				note += ": " + h
+			}
+			notes = append(notes, note)
+		}
+		if files := m.unnamedFiles(); len(files) > 0 {
+			notes = append(notes, "attached "+strings.Join(files, ", "))
+		}
+		for _, c := range m.speech.ran {
+			notes = append(notes, "ran "+shorten(safe(c), 120))
+		}
+		a.note = strings.Join(notes, "; ")
+		if a.text != "" || a.note != "" {
+			r.asks = append(r.asks, a)
+		}
+	}
+}
+
+// unnamedFiles lists attachments that the words do not name.
+func (m *message) unnamedFiles() []string {
+	var out []string
+	for _, f := range m.speech.attached {
+		if shown := safe(lastTwo(f)); shown != "" && !strings.Contains(m.speech.own, baseName(strings.TrimRight(f, "/"))) && len(out) < 4 {
+			out = append(out, shown)
+		}
+	}
+	return out
+}
+
+// ownWords returns a person's words verbatim, or the sentences that matter most
+// if they are long: the first, those with a limit or a name, the last.
+func ownWords(m *message) (text string, whole bool) {
+	if estimate(m.speech.own, 4000) <= verbatimTokens {
+		return safe(m.speech.own), true
+	}
+	units := m.units
+	if len(units) == 0 {
+		return shorten(safe(head(m.speech.own, 2000)), unitExtent), false
+	}
+	type rank struct{ place, score int }
+	ranks := make([]rank, len(units))
+	for i, u := range units {
+		s := 0
+		switch {
+		case i == 0:
+			s = 100
+		case i == len(units)-1:
+			s = 20
+		}
+		if hasAny(strings.ToLower(u.text), constraints) {
+			s += 12
+		}
+		s += 4 * min(countNames(u.text), 3)
+		if u.kind == unitHeading {
+			s += 3
+		}
+		ranks[i] = rank{i, s}
+	}
+	slices.SortStableFunc(ranks, func(a, b rank) int { return b.score - a.score })
+	room := 2 * verbatimTokens
+	keep := make([]bool, len(units))
+	kept := 0
+	for _, k := range ranks {
+		n := estimate(units[k.place].text, 4000)
+		if n > verbatimTokens {
+			n = verbatimTokens / 2
+		}
+		if n <= room {
+			keep[k.place] = true
+			kept++
+			room -= n
+		}
+	}
+	var b strings.Builder
+	for i, u := range units {
+		if !keep[i] {
+			continue
+		}
+		if b.Len() > 0 {
+			if !keep[i-1] {
+				b.WriteString(" […]")
+			}
+			b.WriteByte(' ')
+		}
+		b.WriteString(shorten(safe(u.text), unitExtent))
+	}
+	if kept < len(units) {
+		b.WriteString(" [" + itoa(kept) + " of " + itoa(len(units)) + " sentences]")
+	}
+	return b.String(), false
+}
+
+// answered finds what a short message answers: option n of the text before it,
+// or the last question in that text.
+func answered(v *view, place int, own string) string {
+	var units []unit
+	for i := place - 1; i >= 0 && i >= place-6; i-- {
+		if v.ms[i].who == person || v.ms[i].who == host {
+			break
+		}
+		if v.ms[i].who == agent && len(v.ms[i].units)+len(v.ms[i].narrate) > 0 {
+			units = append(v.ms[i].narrate[:len(v.ms[i].narrate):len(v.ms[i].narrate)], v.ms[i].units...)
+			break
+		}
+	}
+	if len(units) == 0 {
+		return ""
+	}
+	if n := lone(own); n > 0 {
+		for i := len(units) - 1; i >= 0; i-- {
+			if units[i].num == n {
+				return "answering: " + shorten(safe(units[i].text), 160)
+			}
+		}
+	}
+	for i := len(units) - 1; i >= 0; i-- {
+		if question(units[i].text) {
+			return "answering: " + shorten(safe(units[i].text), 160)
+		}
+	}
+	last := units[len(units)-1]
+	if hasAny(strings.ToLower(last.text), offers) {
+		return "answering: " + shorten(safe(last.text), 160)
+	}
+	if o, ok := conclude(units, 0, 0); ok {
+		return "after: " + shorten(o.main, 120)
+	}
+	return ""
+}
+
+// lone is the only number of a short answer, 0 if there is none or more.
+func lone(own string) int {
+	n, found := 0, 0
+	for i := 0; i < len(own); i++ {
+		if own[i] < '0' || own[i] > '9' {
+			continue
+		}
+		start := i
+		for i < len(own) && own[i] >= '0' && own[i] <= '9' {
+			i++
+		}
+		found++
+		if i-start <= 2 {
+			n = 0
+			for _, c := range own[start:i] {
+				n = n*10 + int(c-'0')
+			}
+		}
+	}
+	if found == 1 {
+		return n
+	}
+	return 0
+}
+
+// collectSpans picks what must stand unchanged at every tier: short orders of
+// the user for the time to come, as they stand in the source.
+func (r *record) collectSpans(ms []message) {
+	const (
+		most      = 3
+		longest   = 160 // bytes
+		allTokens = 120
+	)
+	left := allTokens
+	for i := range ms {
+		if ms[i].who != person {
+			continue
+		}
+		for _, u := range ms[i].units {
+			if len(r.spans) == most || len(u.text) > longest || width(u.text) < 12 || question(u.text) {
+				continue
+			}
+			low := strings.ToLower(u.text)
+			if !hasAny(low, strict) || hasAny(low, lax) || safe(u.text) != u.text || !strings.Contains(ms[i].speech.own, u.text) {
+				continue
+			}
+			n := estimate(u.text, longest)
+			if n > left {
+				continue
+			}
+			left -= n
+			r.spans = append(r.spans, compartments.ExactSpan{Ordinal: ms[i].ord, Text: u.text})
+		}
+	}
+}

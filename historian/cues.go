@@ -1,0 +1,50 @@
+package historian
+
+import "strings"
+
+// The word lists. They rank lines and keep small talk out of view; none of them
+// decides whether a fact is kept. Phrases are in lower case.
+
+var chatOpeners = []string{"let me", "i'll", "i will", "now let", "let's", "i'm going to", "now i", "first, let", "great", "perfect", "sure", "okay", "ok,", "good,",
+	"excellent", "i need to", "next, i", "looking at", "you're right", "you're absolutely", "got it", "understood", "sounds good", "i should", "absolutely", "thanks", "thank you", "now update", "now add",
+	"now fix", "now the", "i understand", "i see", "good point", "good catch", "good question", "alright", "hmm", "wait", "actually, let", "i have to", "i can see", "time to",
+	"让我", "我来", "现在", "好的", "接下来", "我将", "我会", "먼저", "이제", "좋습니다", "네,", "알겠습니다", "では", "まず", "次に", "了解", "vou ", "agora", "vamos", "voy a", "ahora", "je vais", "maintenant", "ich werde", "jetzt", "lass mich"}
+
+var offers = []string{"let me know", "would you like", "do you want", "want me to", "shall i", "should i", "feel free", "if you want", "if you'd like", "happy to", "i can also", "ready to", "next steps", "just say", "tell me",
+	"需要我", "要不要", "如果你", "如果您", "원하시면", "원하신다면", "할까요", "必要であれば", "しましょうか", "se quiser", "quer que", "si quieres", "voulez-vous", "souhaitez", "wenn du", "möchtest du", "soll ich"}
+
+var causes = []string{"because", "since ", "due to", "caused by", "root cause", "the problem", "the issue", "reason", "turns out", "so that", "therefore", "which means", "that's why", "this means", "the bug", "the culprit",
+	"因为", "原因", "由于", "导致", "所以", "때문", "원인", "なので", "ため", "原因は", "porque", "causa", "por causa", "devido", "debido", "parce que", "à cause", "car ", "weil", "ursache", "deshalb"}
+
+var rejections = []string{"instead", "rather than", "doesn't work", "does not work", "didn't work", "won't work", "can't use", "cannot use", "not possible", "revert", "rolled back", "undo", "undid", "no longer", "but ", "however", "conflict", "incompatib", "unsupported", "not supported", "fails", "failed", "breaks", "rejected", "dropped", "abandon", "without ",
+	"而不是", "不能", "无法", "回退", "撤销", "但是", "不支持", "대신", "하지만", "불가", "되돌", "ではなく", "代わりに", "できない", "しかし", "em vez", "não funciona", "mas ", "en lugar", "no funciona", "pero ", "au lieu", "ne fonctionne", "mais ", "statt", "nicht möglich", "aber "}
+
+var caveats = []string{"not ", "n't ", "no ", "without", "only ", "still ", "remain", "except", "until", "unless", "requires", "need to", "must ", "pending", "todo", "manual", "restart", "skipped", "untested", "warning", "note",
+	"未", "没有", "不", "仍", "需要", "仅", "않", "없", "아직", "필요", "ない", "まだ", "必要", "não ", "ainda", "sem ", "todavía", "sin ", "falta", "pas ", "encore", "sans ", "nicht", "noch", "ohne", "kein"}
+
+var hedges = []string{"maybe", "might ", "perhaps", "probably", "possibly", "could be", "not sure", "i think", "seems", "likely", "可能", "也许", "아마", "かもしれ", "talvez", "quizás", "peut-être", "vielleicht"}
+
+// constraints mark sentences of the user that limit what may be done.
+var constraints = []string{"never", "don't", "dont ", "do not", "must", "only ", "always", "without ", "keep ", "make sure", "no need", "not allowed", "shouldn't", "should not", "avoid", "instead of", "no more", "stop ",
+	"不要", "必须", "不能", "不许", "禁止", "别", "只能", "务必", "总是", "保持", "절대", "하지 마", "하지마", "반드시", "항상", "말고", "禁止", "しないで", "必ず", "絶対", "てはいけない", "nunca", "sempre", "somente", "não ", "apenas", "siempre", "solo ", "debe", "jamais", "toujours", "ne pas", "doit", "seulement", "niemals", "immer", "muss", "darf nicht", "nur "}
+
+// strict marks the few that are orders for the time to come.
+var strict = []string{"never ", "must not", "mustn't", "must ", "do not ", "don't ", "dont ", "always ", "under no circumstances", "not allowed", "forbidden",
+	"不要", "必须", "不许", "禁止", "务必", "绝不", "절대", "하지 마", "하지마", "반드시", "しないで", "必ず", "絶対", "てはいけない", "nunca", "jamais", "toujours", "ne pas ", "niemals", "darf nicht", "sempre ", "siempre "}
+
+// lax are turns of phrase that only look like an order.
+var lax = []string{"don't know", "dont know", "don't think", "dont think", "don't see", "don't understand", "dont understand", "don't have", "don't get", "don't care", "don't like", "don't mind", "don't believe", "must be", "must have", "i don't", "i dont", "we don't", "they don't", "you don't", "it doesn't", "i never", "i always", "never mind", "nevermind", "don't worry", "was never", "has never", "is never", "is always", "it always", "never seen", "why "}
+
+// weakErrors are words that an error line holds in no fixed form.
+var weakErrors = []string{"error", "not found", "no such", "denied", "cannot", "can't", "could not", "couldn't", "timed out", "timeout", "failed", "failure", "unable", "invalid", "unexpected", "undefined", "refused", "missing", "conflict", "aborted", "not recognized", "unrecognized", "exception", "unsupported", "rejected",
+	"错误", "失败", "找不到", "无法", "拒绝", "超时", "오류", "실패", "찾을 수 없", "エラー", "失敗", "見つかりません", "拒否", "erro", "falha", "não encontrado", "fehler", "nicht gefunden", "fehlgeschlagen", "erreur", "introuvable", "échec"}
+
+// starts reports whether the lower-case text begins with one of the phrases.
+func starts(low string, phrases []string) bool {
+	for _, p := range phrases {
+		if strings.HasPrefix(low, p) {
+			return true
+		}
+	}
+	return false
+}

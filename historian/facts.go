@@ -1,0 +1,110 @@
+package historian
+
+import "ctxplugin/compartments"
+
+// Kinds of facts and events.
+const (
+	factRequest  = "request"
+	factFile     = "file"
+	factCommit   = "commit"
+	factDecision = "decision"
+	factAnswer   = "answer"
+
+	eventFailure  = "failure"
+	eventPassed   = "passed"
+	eventCommit   = "commit"
+	eventPush     = "push"
+	eventUndo     = "undo"
+	eventQuestion = "question"
+)
+
+// facts lists what held when it was said. Each has words of the source to find
+// it by; questions and hypotheticals yield none.
+func (r *record) facts() []compartments.Fact {
+	var out []compartments.Fact
+	add := func(ord compartments.Ordinal, kind, text, anchor string) {
+		if text != "" && anchor != "" && len(out) < 40 {
+			out = append(out, compartments.Fact{Ordinal: ord, Kind: kind, Text: text, Anchor: anchor})
+		}
+	}
+	if lead := r.lead(); lead >= 0 && (r.force == nil || r.asks[lead].width >= 24 && !r.asks[lead].answering) {
+		if t := titleOf(r.asks[lead].units); t != "" {
+			add(r.asks[lead].ord, factRequest, t, words(t))
+		}
+	} else if r.force != nil {
+		add(r.force.ord, factRequest, r.force.title, words(r.force.title))
+	}
+	for i := range r.files {
+		f := &r.files[i]
+		verb := "changed "
+		switch {
+		case f.deleted:
+			verb = "removed "
+		case f.created:
+			verb = "created "
+		}
+		add(f.ord, factFile, verb+f.shown, f.shown)
+	}
+	for _, g := range r.git {
+		if g.hash != "" {
+			add(g.ord, factCommit, g.show(atFull), g.hash)
+		}
+	}
+	for _, w := range r.why {
+		if w.score >= 6 {
+			add(w.ord, factDecision, shorten(w.text, 230), words(w.text))
+		}
+	}
+	for _, a := range r.answered {
+		add(a.ord, factAnswer, a.text, words(a.text))
+	}
+	return out
+}
+
+// words is the beginning of a text, as much as finds it again.
+func words(s string) string { return shortenBare(s, 60) }
+
+func shortenBare(s string, limit int) string {
+	t := shorten(s, limit)
+	if len(t) < len(s) && len(t) > len(" …") {
+		return t[:len(t)-len(" …")]
+	}
+	return t
+}
+
+// events lists what happened, in order of the messages.
+func (r *record) events() []compartments.Event {
+	var out []compartments.Event
+	add := func(ord compartments.Ordinal, kind, text string) {
+		if text != "" && len(out) < 40 {
+			out = append(out, compartments.Event{Ordinal: ord, Kind: kind, Text: text})
+		}
+	}
+	for _, f := range r.failures {
+		text := shorten(f.what, 90)
+		if l := shorten(f.line, 160); l != "" {
+			text += " → " + l
+		}
+		add(f.ord, eventFailure, text)
+		if f.passed != 0 {
+			add(f.passed, eventPassed, shorten(f.what, 90))
+		}
+	}
+	for i := range r.git {
+		g := &r.git[i]
+		kind := eventCommit
+		switch g.event {
+		case "push", "link":
+			kind = eventPush
+		case "undo":
+			kind = eventUndo
+		case "branch":
+			continue
+		}
+		add(g.ord, kind, g.show(atFull))
+	}
+	if r.question != nil {
+		add(r.question.ord, eventQuestion, r.question.text)
+	}
+	return out
+}

@@ -1,0 +1,467 @@
+package historian
+
+import (
+	"slices"
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+// section is where a line stands in a tier; sections come in this order.
+type section uint8
+
+const (
+	secAsked section = iota
+	secOutcome
+	secWhy
+	secSteps
+	secFailed
+	secChanged
+	secGit
+	secRan
+	secAnswered
+	secDelegated
+	secOpen
+	secRead
+	sections
+)
+
+var sectionLabels = [sections]string{"Asked", "Outcome", "Why", "Steps", "Failed", "Changed", "Git", "Ran", "Answered", "Delegated", "Open", "Read"}
+
+// The tiers that are admitted line by line, as indexes of forms.
+const (
+	atFull = iota
+	atDense
+	atCompact
+	levels
+)
+
+// line is one fact as it may stand in the tiers.
+type line struct {
+	sec   section
+	prio  int
+	ord   compartments.Ordinal
+	seq   int              // order among lines of one message
+	forms [levels][]string // longest first; none: the level does not show the line
+	must  bool             // shortened, never dropped
+	dim   compartments.Dimension
+	probe string // what tells that a tier still holds it; "" means the beginning of the text
+}
+
+// lines turns the record into lines.
+func (r *record) lines() []line {
+	var out []line
+	add := func(l line) { out = append(out, l) }
+	r.askLines(add)
+	r.outcomeLines(add)
+	for i, w := range r.why {
+		prio := 84 - 4*i
+		if i > 3 {
+			prio = 60 - 2*(i-4)
+		}
+		dim := compartments.DecisionsWhy
+		if w.cause && hasAny(strings.ToLower(w.text), rejections) {
+			dim = compartments.Rejected
+		}
+		add(line{sec: secWhy, prio: prio, ord: w.ord, seq: w.seq, dim: dim, forms: [levels][]string{sizes(w.text, 340, 230, 120), sizes(w.text, 230, 120), sizes(w.text, 110, 70)}})
+	}
+	prio := 54
+	if r.concluded() < 2 {
+		prio = 68
+	}
+	for i, s := range r.steps {
+		add(line{sec: secSteps, prio: prio - i/3, ord: s.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(s.text, 230, 120), sizes(s.text, 120, 80), sizes(s.text, 80)}})
+	}
+	r.failureLines(add)
+	r.fileLines(add)
+	r.gitLines(add)
+	r.ranLines(add)
+	for _, a := range r.answered {
+		add(line{sec: secAnswered, prio: 80, ord: a.ord, dim: compartments.Constraints, forms: [levels][]string{sizes(a.text, 340, 230), sizes(a.text, 230, 140), sizes(a.text, 120)}})
+	}
+	for _, d := range r.handed {
+		add(line{sec: secDelegated, prio: 50, ord: d.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 340, 230, 120), sizes(d.text, 160, 120), nil}})
+	}
+	r.openLines(add)
+	return out
+}
+
+// sizes is a text at falling limits of extent, without repeats.
+func sizes(text string, limits ...int) []string {
+	var out []string
+	for _, n := range limits {
+		t := shorten(text, n)
+		if t != "" && (len(out) == 0 || out[len(out)-1] != t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (r *record) askLines(add func(line)) {
+	if r.force != nil {
+		text := "[" + itoa(int(r.force.ord)) + "] \"" + r.force.title + "\" (in force)"
+		add(line{sec: secAsked, prio: 92, ord: 0, dim: compartments.Constraints, forms: [levels][]string{{text}, {text}, nil}, probe: r.force.title})
+	}
+	lead := r.lead()
+	for i := range r.asks {
+		a := &r.asks[i]
+		quoted := func(limit int) string {
+			t := a.text
+			if limit > 0 {
+				t = shorten(t, limit)
+			}
+			switch {
+			case t == "" && a.note == "":
+				return ""
+			case t == "":
+				return "(" + a.note + ")"
+			case a.note == "":
+				return "\"" + t + "\""
+			}
+			return "\"" + t + "\" (" + a.note + ")"
+		}
+		l := line{sec: secAsked, ord: a.ord, dim: compartments.Constraints, probe: a.text}
+		switch {
+		case i == lead && r.force == nil:
+			l.prio, l.must = 92, true
+		case i == lead:
+			l.prio = 90
+		case a.width < 24 && a.note != "":
+			l.prio = 62
+		default:
+			l.prio = 78 + min(3, a.width/60)
+		}
+		if a.marked {
+			l.prio += 6
+		}
+		if a.urgent {
+			l.prio += 4
+		}
+		if i == len(r.asks)-1 {
+			l.prio++
+		}
+		full := []string{quoted(0)}
+		for _, n := range [...]int{500, 260, 120} {
+			if extent(a.text) > n {
+				if q := quoted(n); q != "" {
+					full = append(full, q)
+				}
+			}
+		}
+		var dense []string
+		for _, n := range [...]int{420, 260, 140, 80} {
+			if q := quoted(n); q != "" && (len(dense) == 0 || dense[len(dense)-1] != q) {
+				dense = append(dense, q)
+			}
+		}
+		var compact []string
+		if i != lead || r.force != nil {
+			if t := shorten(a.text, 90); t != "" && a.width >= 24 {
+				compact = []string{"\"" + t + "\""}
+				if s := shorten(a.text, 60); s != "" && s != t {
+					compact = append(compact, "\""+s+"\"")
+				}
+			}
+		}
+		l.forms = [levels][]string{full, dense, compact}
+		add(l)
+	}
+}
+
+func (r *record) outcomeLines(add func(line)) {
+	last := len(r.outcomes) - 1
+	for i := range r.outcomes {
+		o := &r.outcomes[i]
+		l := line{sec: secOutcome, prio: 70, ord: o.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(o.main, 340, 230, 120), sizes(o.main, 260, 160, 100), sizes(o.main, 120, 80)}}
+		if i == last {
+			l.prio, l.must = 99, true
+			l.forms[atCompact] = sizes(o.main, 150, 110, 70)
+		}
+		add(l)
+		for k, m := range o.more {
+			prio := 60 - 3*m.score
+			if i == last {
+				prio = 63 - 3*m.score
+			} else if k > 0 {
+				prio -= 6
+			}
+			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 120), sizes(m.text, 200, 120), sizes(m.text, 100, 70)}})
+		}
+		for k, c := range o.caveats {
+			prio := 61 - k
+			if i == last {
+				prio = 65 - 4*k
+			}
+			add(line{sec: secOutcome, prio: prio, ord: c.ord, seq: 1 + c.seq, dim: compartments.Uncertainty, forms: [levels][]string{sizes(c.text, 230, 120), sizes(c.text, 200, 120), sizes(c.text, 90)}})
+		}
+	}
+	if r.state != nil {
+		text := "(no conclusion yet) " + r.state.text
+		add(line{sec: secOutcome, prio: 90, ord: r.state.ord, must: true, dim: compartments.Narrative, probe: r.state.text, forms: [levels][]string{sizes(text, 340, 230, 140), sizes(text, 230, 140), sizes(text, 140, 90)}})
+	}
+	if r.stopped {
+		text := "the user stopped this turn"
+		add(line{sec: secOutcome, prio: 88, ord: r.last, seq: 1 << 20, dim: compartments.Uncertainty, forms: [levels][]string{{text}, {text}, {text}}})
+	}
+}
+
+func (r *record) failureLines(add func(line)) {
+	for _, f := range r.failures {
+		open := f.passed == 0
+		prio := 58
+		if open {
+			prio = 83
+			switch {
+			case f.class == classLook && f.shell:
+				prio -= 35
+			case f.class == classLook:
+				prio -= 45
+			case f.class == classOther:
+				prio -= 12
+			}
+		}
+		if f.denied {
+			prio = 72
+		}
+		count := ""
+		if f.count > 1 {
+			count = " ×" + itoa(f.count)
+		}
+		state, brief := "(not seen passing)", "(open)"
+		switch {
+		case !open:
+			state = "(then passed at [" + itoa(int(f.passed)) + "])"
+			brief = "(passed later)"
+		case f.denied, f.class == classLook:
+			state, brief = "", ""
+		}
+		text := func(what, line int, tail string) string {
+			s := f.what
+			if what > 0 {
+				if s = shorten(s, what); s == "" {
+					s = shorten(f.verb, what)
+				}
+			}
+			if l := shorten(f.line, line); l != "" {
+				s += " → " + l
+			}
+			return strings.TrimSpace(s + count + " " + tail)
+		}
+		add(line{sec: secFailed, prio: prio, ord: f.ord, dim: compartments.Failures, probe: f.line, forms: [levels][]string{
+			{text(150, 220, state), text(100, 160, state), text(60, 100, state)},
+			{text(80, 140, brief), text(50, 90, brief)},
+			{text(40, 90, ""), text(30, 60, "")},
+		}})
+	}
+}
+
+func (r *record) fileLines(add func(line)) {
+	if len(r.files) > 0 {
+		full := func(n int) string {
+			var parts []string
+			for i := range r.files[:min(n, len(r.files))] {
+				parts = append(parts, r.files[i].long())
+			}
+			return strings.Join(parts, "; ") + others(len(r.files)-n, " files")
+		}
+		dense := func(n int) string {
+			var parts []string
+			for i := range r.files[:min(n, len(r.files))] {
+				parts = append(parts, r.files[i].short())
+			}
+			return strings.Join(parts, ", ") + others(len(r.files)-n, "")
+		}
+		compact := func(n int) string {
+			var parts []string
+			for i := range r.files[:min(n, len(r.files))] {
+				parts = append(parts, baseName(r.files[i].shown))
+			}
+			return strings.Join(parts, ", ") + others(len(r.files)-n, "")
+		}
+		add(line{sec: secChanged, prio: 90, dim: compartments.Location, forms: [levels][]string{
+			series(len(r.files), full, 20, 10, 5), series(len(r.files), dense, 10, 6, 4, 2), series(len(r.files), compact, 6, 4, 2)}})
+	}
+	if len(r.reads) > 0 {
+		full := func(n int) string {
+			var parts []string
+			for i := range r.reads[:min(n, len(r.reads))] {
+				parts = append(parts, r.reads[i].long())
+			}
+			return strings.Join(parts, ", ") + others(len(r.reads)-n, "")
+		}
+		short := func(n int) string {
+			var parts []string
+			for i := range r.reads[:min(n, len(r.reads))] {
+				parts = append(parts, baseName(r.reads[i].shown))
+			}
+			return strings.Join(parts, ", ") + others(len(r.reads)-n, "")
+		}
+		l := line{sec: secRead, prio: 44, dim: compartments.Location, forms: [levels][]string{series(len(r.reads), full, 12, 6, 3), series(len(r.reads), full, 5, 3), nil}}
+		if len(r.files) == 0 {
+			l.prio = 64
+			l.forms[atDense] = series(len(r.reads), full, 8, 5, 3)
+			l.forms[atCompact] = series(len(r.reads), short, 4, 2)
+		}
+		add(l)
+	}
+}
+
+// series is a list at falling lengths, without repeats.
+func series(n int, list func(int) string, limits ...int) []string {
+	var out []string
+	for i, m := range limits {
+		if i > 0 && limits[i-1] > n && m >= n {
+			continue
+		}
+		if s := list(m); len(out) == 0 || out[len(out)-1] != s {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func others(n int, what string) string {
+	if n <= 0 {
+		return ""
+	}
+	return " and " + itoa(n) + " more" + what
+}
+
+func (r *record) gitLines(add func(line)) {
+	if len(r.git) == 0 {
+		return
+	}
+	list := func(level int) func(int) string {
+		return func(n int) string {
+			// Newest facts matter most; they stay in order.
+			facts := r.git[max(0, len(r.git)-n):]
+			var parts []string
+			for i := range facts {
+				parts = append(parts, facts[i].show(level))
+			}
+			s := strings.Join(parts, "; ")
+			if n < len(r.git) {
+				s = itoa(len(r.git)-n) + " earlier; " + s
+			}
+			return s
+		}
+	}
+	add(line{sec: secGit, prio: 89, dim: compartments.Provenance, probe: r.git[len(r.git)-1].key(), forms: [levels][]string{
+		series(len(r.git), list(atFull), 8, 5, 3, 1), series(len(r.git), list(atDense), 5, 3, 1), series(len(r.git), list(atCompact), 4, 2, 1)}})
+}
+
+func (g *gitFact) key() string {
+	if g.hash != "" {
+		return g.hash
+	}
+	return g.text
+}
+
+func (g *gitFact) show(level int) string {
+	if g.hash == "" {
+		if level == atCompact {
+			return shorten(g.text, 60)
+		}
+		return g.text
+	}
+	switch level {
+	case atFull:
+		return "commit " + g.hash + " " + shorten(g.text, 100)
+	case atDense:
+		return g.hash + " " + shorten(g.text, 70)
+	}
+	return g.hash
+}
+
+func (r *record) ranLines(add func(line)) {
+	shown := 0
+	for i := range r.ran {
+		c := &r.ran[i]
+		prio := 64
+		switch c.class {
+		case classInstall:
+			prio = 48
+		case classOther:
+			prio = 46 - min(10, i)
+		}
+		if c.runs == c.failed { // its failure line says all
+			continue
+		}
+		if shown++; shown > 14 {
+			break
+		}
+		text := func(limit int, tail bool) string {
+			s := shorten(c.text, limit)
+			if s == "" {
+				return ""
+			}
+			if c.runs > 1 {
+				s += " ×" + itoa(c.runs)
+				if c.failed > 0 {
+					s += " (" + itoa(c.failed) + " failed)"
+				}
+			}
+			if !tail {
+				return s
+			}
+			switch {
+			case !c.lastOK:
+				s += " → failed last"
+			case c.last != "":
+				s += " → " + c.last
+			case c.class == classVerify:
+				s += " → passed"
+			}
+			return s
+		}
+		forms := [levels][]string{nonEmpty(text(140, true), text(90, true), text(60, false)), nil, nil}
+		if c.class == classVerify {
+			forms[atDense] = nonEmpty(text(70, true), text(50, true))
+			forms[atCompact] = nonEmpty(text(40, true))
+		} else if c.class == classOther {
+			forms[atDense] = nonEmpty(text(80, false))
+		}
+		add(line{sec: secRan, prio: prio, ord: c.ord, dim: compartments.Narrative, forms: forms})
+	}
+}
+
+func nonEmpty(forms ...string) []string {
+	return slices.Compact(slices.DeleteFunc(forms, func(s string) bool { return s == "" }))
+}
+
+func (r *record) openLines(add func(line)) {
+	if len(r.todoLeft) > 0 {
+		list := func(n int) string {
+			s := "to do: " + strings.Join(r.todoLeft[:min(n, len(r.todoLeft))], "; ") + others(len(r.todoLeft)-n, "")
+			if r.todo.score > 0 {
+				s += " (" + itoa(r.todo.score) + " done)"
+			}
+			return s
+		}
+		add(line{sec: secOpen, prio: 86, ord: r.todo.ord, dim: compartments.OpenWork, probe: r.todoLeft[0], forms: [levels][]string{
+			series(len(r.todoLeft), list, 8, 4, 2), series(len(r.todoLeft), list, 5, 3, 1), series(len(r.todoLeft), list, 2, 1)}})
+	} else if r.todo != nil && r.todo.score > 0 {
+		text := "all " + itoa(r.todo.score) + " to-dos done"
+		add(line{sec: secOpen, prio: 40, ord: r.todo.ord, dim: compartments.OpenWork, forms: [levels][]string{{text}, {text}, nil}})
+	}
+	for _, p := range r.running {
+		text := "still running: " + p.text
+		add(line{sec: secOpen, prio: 82, ord: p.ord, dim: compartments.OpenWork, forms: [levels][]string{{text}, {text}, {text}}})
+	}
+	if q := r.question; q != nil {
+		full := "question to the user: "
+		var compact []string
+		for _, s := range sizes(q.text, 100, 60) {
+			compact = append(compact, s)
+		}
+		forms := [levels][]string{nil, nil, compact}
+		for _, s := range sizes(q.text, 300, 160) {
+			forms[atFull] = append(forms[atFull], full+s)
+		}
+		for _, s := range sizes(q.text, 200, 110) {
+			forms[atDense] = append(forms[atDense], "question: "+s)
+		}
+		add(line{sec: secOpen, prio: 87, ord: q.ord, seq: 1, dim: compartments.OpenWork, probe: q.text, forms: forms})
+	}
+}

@@ -1,0 +1,460 @@
+package historian
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Character classes of one byte.
+const (
+	classWord   = 1 << iota // ASCII letters and digits
+	className               // may stand inside an identifier
+	classSecret             // may stand inside a secret
+)
+
+// classes has the classes of every byte. Two-byte letters (Latin with marks,
+// Greek, Cyrillic, Hebrew, Arabic) count as parts of names; three-byte scripts
+// end one, because they are written against it without a blank.
+var classes = func() (t [256]uint8) {
+	for c := range 256 {
+		switch {
+		case c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			t[c] = classWord | className | classSecret
+		case strings.IndexByte("_-./\\:@#~$%+=", byte(c)) >= 0:
+			t[c] = className | classSecret
+		case strings.IndexByte("?&!*^,", byte(c)) >= 0:
+			t[c] = classSecret
+		case c >= 0xc3 && c <= 0xdf || c >= 0x80 && c < 0xc0:
+			t[c] = className
+		}
+	}
+	return t
+}()
+
+// kind says what an identifier looks like.
+type kind uint8
+
+const (
+	kindNone kind = iota
+	kindPath
+	kindSymbol
+	kindCommit
+	kindEnv // all upper case with an underscore
+	kindCode
+	kindPort
+	kindURL
+	kindVersion
+	kindNumber
+	kindIssue
+	kindWord // plain word in backticks
+)
+
+// source says where a name stood; the numbers are its weights for ranking.
+type source uint8
+
+const (
+	fromEditBody  source = 0
+	fromOutput    source = 1
+	fromError     source = 3
+	fromNarration source = 4
+	fromRead      source = 4
+	fromCommand   source = 5
+	fromFinal     source = 6
+	fromUser      source = 7
+	fromEdit      source = 8
+)
+
+// scanNames calls found for each identifier of s, in order. It reads every byte
+// once.
+func scanNames(s string, found func(name string, k kind)) {
+	ticked := -1 // start of the text inside backticks, or -1
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c == '`' {
+			if ticked >= 0 {
+				inside := s[ticked:i]
+				if k := tickedKind(inside); k != kindNone {
+					found(inside, k)
+				}
+				ticked = -1
+			} else {
+				ticked = i + 1
+			}
+			i++
+			continue
+		}
+		if c == '\n' {
+			ticked = -1
+		}
+		if classes[c]&className == 0 {
+			i++
+			if c >= 0xe0 { // skip the rest of a wide character
+				for i < len(s) && s[i] >= 0x80 && s[i] < 0xc0 {
+					i++
+				}
+			}
+			continue
+		}
+		if c >= 0x80 && c < 0xc0 { // the rest of a character that is no letter
+			i++
+			continue
+		}
+		start := i
+		for i < len(s) && classes[s[i]]&className != 0 {
+			if s[i] >= 0x80 && s[i] < 0xc0 && s[i-1] < 0x80 {
+				break
+			}
+			i++
+		}
+		if i == start {
+			i++
+			continue
+		}
+		if i-start > 300 {
+			continue
+		}
+		word := trimName(s[start:i])
+		if word == "" {
+			continue
+		}
+		if k := nameKind(word, i < len(s) && s[i] == '('); k != kindNone {
+			found(word, k)
+		}
+	}
+}
+
+// trimName cuts the punctuation that belongs to the sentence.
+func trimName(w string) string {
+	for w != "" {
+		switch c := w[len(w)-1]; c {
+		case '.', ':', '-', '=', '+', '@', '#', '\\', '%', '~', '$':
+			w = w[:len(w)-1]
+			continue
+		}
+		break
+	}
+	for w != "" {
+		switch c := w[0]; c {
+		case ':', '=', '+', '%', '\\':
+			w = w[1:]
+			continue
+		case '@':
+			w = w[1:]
+			continue
+		case '-':
+			if !strings.HasPrefix(w, "--") || len(w) < 4 || classes[w[2]]&classWord == 0 {
+				w = w[1:]
+				continue
+			}
+		case '.':
+			if !strings.HasPrefix(w, "./") && !strings.HasPrefix(w, "../") && (len(w) < 3 || w[1] == '.') {
+				w = w[1:]
+				continue
+			}
+		}
+		break
+	}
+	return w
+}
+
+// tickedKind judges text between backticks: a plain word in them is a name.
+func tickedKind(w string) kind {
+	if len(w) < 3 || len(w) > 60 || strings.ContainsAny(w, " \t\"'") {
+		return kindNone
+	}
+	for i := 0; i < len(w); i++ {
+		if classes[w[i]]&(classWord) == 0 && w[i] != '-' {
+			return kindNone // scanned as an ordinary run
+		}
+	}
+	if nameKind(w, false) != kindNone {
+		return kindNone
+	}
+	if w[0] >= '0' && w[0] <= '9' {
+		return kindNone
+	}
+	return kindWord
+}
+
+// nameKind judges one run of name characters.
+func nameKind(w string, called bool) kind {
+	n := len(w)
+	if n < 3 || n > 200 {
+		return kindNone
+	}
+	if strings.Contains(w, "://") {
+		if n > 120 {
+			return kindNone
+		}
+		return kindURL
+	}
+	var lower, upper, digit, under, slash, dot, colon, dash, humps, other int
+	for i := 0; i < n; i++ {
+		switch c := w[i]; {
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= 'A' && c <= 'Z':
+			upper++
+			if i > 0 && w[i-1] >= 'a' && w[i-1] <= 'z' {
+				humps++
+			}
+		case c >= '0' && c <= '9':
+			digit++
+		case c == '_':
+			under++
+		case c == '/' || c == '\\':
+			slash++
+		case c == '.':
+			dot++
+		case c == ':':
+			colon++
+		case c == '-':
+			dash++
+		case c >= 0x80:
+			other++
+		default:
+			other += 2
+		}
+	}
+	letters := lower + upper
+	switch {
+	case slash > 0:
+		return pathKind(w, lower+upper, digit, under, humps)
+	case letters == 0:
+		return figureKind(w, digit, dot, colon)
+	case colon > 0:
+		at := strings.LastIndexByte(w, ':')
+		if at > 2 && n-at > 2 && n-at < 7 && allDigits(w[at+1:]) && (strings.Contains(w[:at], ".") || w[:at] == "localhost") {
+			if fileLike(w[:at]) {
+				return kindPath
+			}
+			return kindPort
+		}
+		if strings.Contains(w, "::") && letters > 3 {
+			return kindSymbol
+		}
+		if at == strings.IndexByte(w, ':') && at > 0 && nameKind(w[:at], false) == kindPath {
+			return kindPath
+		}
+		if letters > 4 && dash+under+dot > 0 || letters > 6 && colon == 1 && at > 1 && n-at > 3 && upper == 0 && under+digit == 0 && other == 0 {
+			return kindSymbol // task names such as core:start
+		}
+		return kindNone
+	case w[0] == '-':
+		if lower > 1 {
+			return kindSymbol // a flag
+		}
+		return kindNone
+	case under > 0 && letters >= 3 && strings.Trim(w, "_") != "":
+		if lower == 0 {
+			return kindEnv
+		}
+		return kindSymbol
+	case dot > 0:
+		if fileLike(w) {
+			return kindPath
+		}
+		if digit > 0 && versionLike(w) {
+			return kindVersion
+		}
+		if letters < 4 || strings.Contains(w, "..") || dot > 5 || !dotted(w) {
+			return kindNone
+		}
+		return kindSymbol
+	case digit > 0 && upper == 0 && n >= 7 && n <= 40 && hexOnly(w):
+		return kindCommit
+	case digit > 0 && lower == 0 && upper > 0 && upper <= 8 && digit >= 2 && other == 0 && dash == 0:
+		return kindCode
+	case digit > 0 && n <= 8 && unitLike(w):
+		return kindNumber
+	case humps > 0 && n >= 5 && other < 2:
+		if w == "GitHub" || w == "JavaScript" || w == "TypeScript" || w == "OpenCode" || w == "OpenAI" {
+			return kindNone
+		}
+		return kindSymbol
+	case called && n >= 4 && lower > 0 && dash == 0:
+		return kindSymbol
+	case dash > 0 && digit > 0 && letters >= 3:
+		return kindSymbol
+	case lower == 0 && upper >= 5 && w[0] == 'E' && other == 0 && dash == 0 && errnoLike(w):
+		return kindCode
+	}
+	return kindNone
+}
+
+// figureKind judges runs without letters.
+func figureKind(w string, digits, dots, colons int) kind {
+	switch {
+	case w[0] == '#' && digits >= 1 && digits == len(w)-1:
+		return kindIssue
+	case dots == 3 && colons <= 1 && digits >= 4:
+		return kindPort // an address
+	case dots == 2 && digits == len(w)-2:
+		return kindVersion
+	}
+	return kindNone
+}
+
+func pathKind(w string, letters, digits, under, humps int) kind {
+	if letters < 2 || strings.Contains(w, "//") {
+		return kindNone
+	}
+	trimmed := strings.TrimRight(w, "/\\")
+	base := baseName(trimmed)
+	slashes := strings.Count(trimmed, "/") + strings.Count(trimmed, `\`)
+	switch {
+	case slashes == 0:
+		if len(w) == len(trimmed) || letters < 3 {
+			return kindNone
+		}
+		return kindPath // a folder written with its slash
+	case fileLike(base), w[0] == '/' && slashes > 1, w[0] == '~' || w[0] == '.' || w[0] == '$':
+		return kindPath
+	case len(w) > 2 && w[1] == ':':
+		return kindPath
+	case w[0] == '/' && letters > 2 && len(w) <= 40:
+		return kindPath
+	case digits+under+humps > 0 || strings.Contains(w, "-"), slashes >= 2 && len(w) != len(trimmed), slashes >= 3:
+		return kindPath
+	}
+	return kindNone
+}
+
+// fileLike reports whether w reads as a file name with an extension.
+func fileLike(w string) bool {
+	at := strings.LastIndexByte(w, '.')
+	if at <= 0 || at == len(w)-1 {
+		return at == 0 && len(w) > 4 && lowerOnly(w[1:])
+	}
+	ext := w[at+1:]
+	if len(ext) > 10 || ext[0] >= '0' && ext[0] <= '9' && ext != "7z" {
+		return false
+	}
+	_, known := extensions[strings.ToLower(ext)]
+	return known
+}
+
+// extensions of files that agents work on; anything else with a dot is judged as
+// a dotted symbol, which is an identifier too.
+var extensions = func() map[string]struct{} {
+	m := map[string]struct{}{}
+	for _, e := range strings.Fields(`go mod sum c h cc cpp cxx hpp hh m mm rs py pyi pyx rb php pl pm java kt kts scala
+ clj cs fs vb swift dart lua r jl ex exs erl hs ml nim zig v sol js mjs cjs jsx ts mts cts tsx vue svelte astro html htm css scss
+ sass less md mdx rst txt adoc tex org json jsonl json5 jsonc yaml yml toml ini cfg conf env lock xml svg csv tsv sql db sqlite
+ proto graphql gql sh bash zsh fish ps1 bat cmd mk cmake gradle properties dockerfile tf hcl nix patch diff log pdf png jpg jpeg
+ gif webp ico wasm so dll dylib exe zip tar gz tgz zst 7z whl jar plist service ipynb snap golden tmpl tpl j2 hbs ejs pem crt key
+ xlsx docx pptx mp3 mp4 wav ttf woff woff2 bin dat out app dmg icns xcodeproj entitlements pbxproj storyboard`) {
+		m[e] = struct{}{}
+	}
+	return m
+}()
+
+func dotted(w string) bool {
+	for part := range strings.SplitSeq(w, ".") {
+		if part == "" {
+			return false
+		}
+	}
+	first, _, _ := strings.Cut(w, ".")
+	return len(first) > 1 && first != "www"
+}
+
+func versionLike(w string) bool {
+	w = strings.TrimPrefix(w, "v")
+	return w != "" && w[0] >= '0' && w[0] <= '9' && strings.IndexByte(w, '.') > 0
+}
+
+func unitLike(w string) bool {
+	i := 0
+	for i < len(w) && (w[i] >= '0' && w[i] <= '9' || w[i] == '.' || w[i] == ',') {
+		i++
+	}
+	switch strings.ToLower(w[i:]) {
+	case "ms", "s", "kb", "mb", "gb", "k", "m", "min", "h", "px", "hz", "khz", "%", "kib", "mib", "gib", "tb":
+		return i > 0
+	}
+	return false
+}
+
+func errnoLike(w string) bool {
+	switch w {
+	case "ENOENT", "EACCES", "EPERM", "EEXIST", "EADDRINUSE", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EPIPE",
+		"ENOTFOUND", "EISDIR", "ENOTDIR", "EINVAL", "ENOSPC", "EAGAIN", "EBUSY", "ENOMEM", "EMFILE", "EXDEV", "EROFS":
+		return true
+	}
+	return false
+}
+
+func hexOnly(w string) bool {
+	letter := false
+	for i := 0; i < len(w); i++ {
+		switch c := w[i]; {
+		case c >= 'a' && c <= 'f':
+			letter = true
+		case c >= '0' && c <= '9':
+		default:
+			return false
+		}
+	}
+	return letter
+}
+
+func allDigits(w string) bool {
+	for i := 0; i < len(w); i++ {
+		if w[i] < '0' || w[i] > '9' {
+			return false
+		}
+	}
+	return w != ""
+}
+
+func lowerOnly(w string) bool {
+	for i := 0; i < len(w); i++ {
+		if (w[i] < 'a' || w[i] > 'z') && w[i] != '-' {
+			return false
+		}
+	}
+	return w != ""
+}
+
+// baseName is what follows the last slash of either kind.
+func baseName(p string) string {
+	if i := strings.LastIndexAny(p, `/\`); i >= 0 {
+		return p[i+1:]
+	}
+	return p
+}
+
+// lastTwo is the end of a path from its last but one slash: enough to find a
+// file by, and short.
+func lastTwo(p string) string {
+	p = strings.TrimRight(p, `/\`)
+	i := strings.LastIndexAny(p, `/\`)
+	if i <= 0 {
+		return p
+	}
+	if j := strings.LastIndexAny(p[:i], `/\`); j >= 0 {
+		p = p[j+1:]
+	}
+	return strings.TrimPrefix(p, "@")
+}
+
+// nameKey is what two spellings of a name have in common: paths by their last
+// two parts, everything else as it is.
+func nameKey(name string, k kind) string {
+	if k == kindPath {
+		return strings.TrimPrefix(lastTwo(name), "./")
+	}
+	return name
+}
+
+// dullName reports names that say nothing about a session.
+func dullName(w string) bool {
+	switch w {
+	case "/dev/null", "dev/null", "node_modules", "node_modules/", "console.log", "node.js", "Node.js", "e.g", "i.e", "README",
+		"/tmp", "~/", "./", "../", "/bin/bash", "/usr/bin/env", "bin/bash", "usr/bin/env", "/bin/sh", "process.env", "--help", "--version",
+		"/usr/bin", "/usr/local", "true/false", "stdout/stderr", "--name-only", "--oneline", "--porcelain", "--stat":
+		return true
+	}
+	return !utf8.ValidString(w)
+}

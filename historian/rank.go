@@ -1,0 +1,111 @@
+package historian
+
+import (
+	"slices"
+	"strings"
+)
+
+// mostNames is how many names of a run are kept, best first.
+const mostNames = 40
+
+// rankNames orders the names of a run by how likely they are to be named again:
+// by where they stood, in how many messages, and what they look like.
+func (r *record) rankNames(v *view) {
+	type tally struct {
+		weight   int32
+		messages int32
+		visible  bool
+		order    int
+	}
+	sum := map[int32]*tally{}
+	var ids []int32
+	for i := v.from; i < v.to; i++ {
+		for _, m := range v.ms[i].names {
+			t := sum[m.id]
+			if t == nil {
+				t = &tally{order: len(ids)}
+				sum[m.id] = t
+				ids = append(ids, m.id)
+			}
+			t.weight = max(t.weight, m.weight) + m.weight/8
+			t.messages++
+			t.visible = t.visible || m.visible
+		}
+	}
+	listed := map[string]bool{}
+	for i := range r.files {
+		listed[strings.ToLower(baseName(r.files[i].path))] = true
+	}
+	type ranked struct {
+		id    int32
+		score int32
+	}
+	var all []ranked
+	for _, id := range ids {
+		n, t := &v.lex.list[id], sum[id]
+		if !t.visible {
+			continue
+		}
+		r.allNames++
+		if n.first >= v.from && !n.known {
+			r.newNames++
+			if n.kind == kindPath {
+				r.newPaths++
+			}
+		}
+		s := t.weight + 2*min(5, t.messages)
+		switch n.kind {
+		case kindNumber:
+			s -= 3
+		case kindVersion, kindURL:
+			s -= 2
+		case kindPort, kindCommit:
+			s += 2
+		case kindWord:
+			s--
+		}
+		if len(n.text) > 60 {
+			s -= 4
+		}
+		all = append(all, ranked{id, s})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return int(b.score - a.score) })
+	for _, a := range all {
+		if len(r.names) == mostNames {
+			break
+		}
+		text := v.lex.list[a.id].text
+		if r.redundant(text, listed) {
+			continue
+		}
+		r.names = append(r.names, text)
+	}
+}
+
+// redundant reports names that a kept one already says: the folder of a listed
+// file, the tail of a listed file's name, a longer spelling of the same.
+func (r *record) redundant(text string, listed map[string]bool) bool {
+	low := strings.ToLower(text)
+	base := baseName(low)
+	if listed[base] && base != low {
+		return false
+	}
+	for f := range listed {
+		if f != base && strings.HasSuffix(f, "."+low) || strings.TrimSuffix(f, "."+ext(f)) == low {
+			return true
+		}
+	}
+	for _, n := range r.names {
+		if strings.EqualFold(n, text) || strings.HasPrefix(n, text+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func ext(f string) string {
+	if i := strings.LastIndexByte(f, '.'); i >= 0 {
+		return f[i+1:]
+	}
+	return ""
+}

@@ -1,0 +1,580 @@
+package historian
+
+import (
+	"slices"
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+// record is the canonical record of one run: what a successor needs, each fact
+// with the message that shows it.
+type record struct {
+	first, last compartments.Ordinal
+	title       string
+	effective   int
+
+	asks     []ask
+	force    *request // the request in force when the run begins without one
+	outcomes []outcome
+	state    *said // what the agent said last, where it never concluded
+	why      []said
+	steps    []said
+	failures []failure
+	files    []file
+	reads    []reading
+	ran      []ran
+	git      []gitFact
+	answered []said
+	handed   []said // delegated work
+	todo     *said
+	todoLeft []string
+	question *said // open question to the user
+	running  []said
+	stopped  bool // the user stopped the last turn
+	names    []string
+	spans    []compartments.ExactSpan
+
+	narrations int
+	newPaths   int
+	newNames   int
+	allNames   int
+	marks      int // user units with a constraint marker
+}
+
+// request is what a person asked, as later runs refer to it.
+type request struct {
+	ord   compartments.Ordinal
+	title string
+}
+
+// said is one unit of text with the message it stands in.
+type said struct {
+	ord   compartments.Ordinal
+	text  string
+	score int
+	cause bool // marks a cause or a rejected way
+	seq   int  // order inside the message
+}
+
+// outcome is what one turn came to.
+type outcome struct {
+	ord     compartments.Ordinal
+	main    string
+	more    []said
+	caveats []said
+}
+
+// view is the messages of the whole range and the run that is recorded.
+type view struct {
+	ms       []message
+	from, to int
+	lex      *lexicon
+}
+
+func (v *view) run() []message { return v.ms[v.from:v.to] }
+
+// compile builds the record of a run. force is the last request before it.
+func compile(v *view, force *request) *record {
+	ms := v.run()
+	r := &record{first: ms[0].ord, last: ms[len(ms)-1].ord}
+	for i := range ms {
+		r.effective += ms[i].tokens
+	}
+	r.collectAsks(v)
+	if len(ms) > 0 && force != nil && (len(r.asks) == 0 || v.opensInTurn()) {
+		r.force = force
+	}
+	r.collectOutcomes(v)
+	r.collectFailures(ms)
+	r.collectWhy(v)
+	r.collectFiles(ms)
+	r.collectGit(ms)
+	r.collectRan(ms)
+	r.collectTalk(ms)
+	r.collectOpen(v)
+	r.rankNames(v)
+	r.entitle()
+	r.collectSpans(ms)
+	return r
+}
+
+// opensInTurn reports whether the run begins behind the request that it works on.
+func (v *view) opensInTurn() bool {
+	for _, m := range v.run() {
+		switch m.who {
+		case person:
+			return false
+		case agent:
+			return true
+		}
+	}
+	return false
+}
+
+// fact is one unit as it may stand in a tier; "" if nothing of it may.
+func fact(s string) string {
+	s = safe(s)
+	if extent(s) > unitExtent {
+		s = shorten(s, unitExtent)
+	}
+	return s
+}
+
+// unitExtent is the most room a unit takes at full.
+const unitExtent = 340
+
+// collectOutcomes takes what turn-final texts conclude.
+func (r *record) collectOutcomes(v *view) {
+	ms := v.run()
+	var finals [][]int // places of the messages of each final text
+	for i := range ms {
+		m := &ms[i]
+		if m.who != agent {
+			if m.who != results {
+				finals = append(finals, nil)
+			}
+			continue
+		}
+		if len(m.narrate) > 0 || len(m.units) > 0 && !m.final {
+			r.narrations++
+		}
+		if !m.final {
+			continue
+		}
+		if len(finals) == 0 || len(m.uses) > 0 && len(finals[len(finals)-1]) > 0 {
+			finals = append(finals, nil)
+		}
+		finals[len(finals)-1] = append(finals[len(finals)-1], i)
+	}
+	finals = slices.DeleteFunc(finals, func(f []int) bool { return len(f) == 0 })
+	for n, group := range finals {
+		var units []unit
+		ord := ms[group[len(group)-1]].ord
+		for _, i := range group {
+			units = append(units, ms[i].units...)
+		}
+		more := 2
+		if n == len(finals)-1 {
+			more = 8
+		}
+		if o, ok := conclude(units, ord, more); ok {
+			r.outcomes = append(r.outcomes, o)
+		}
+	}
+	if len(finals) > 0 && len(r.outcomes) > 0 {
+		return
+	}
+	for i := len(ms) - 1; i >= 0; i-- {
+		for _, list := range [...][]unit{ms[i].units, ms[i].narrate} {
+			if ms[i].who != agent {
+				continue
+			}
+			for j := len(list) - 1; j >= 0; j-- {
+				if u := list[j]; width(u.text) >= 24 && u.kind != unitHeader {
+					if text := fact(u.text); text != "" {
+						r.state = &said{ord: ms[i].ord, text: text}
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// conclude takes the outcome from a turn-final text: the first unit with
+// content, behind its heading or opener, then the best of the others, and the
+// closing caveats.
+func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) {
+	o := outcome{ord: ord}
+	used := make([]bool, len(units))
+	prefix := ""
+	for pass := range 2 { // the second pass takes small talk if there is nothing else
+		for i := 0; i < len(units) && o.main == ""; i++ {
+			u := units[i]
+			low := strings.ToLower(u.text)
+			switch {
+			case u.kind == unitHeader:
+			case u.kind == unitHeading:
+				if pass == 0 {
+					prefix = strings.TrimRight(u.text, ":") + ": "
+					used[i] = true
+				}
+			case pass == 0 && (hasAny(low, offers) || question(u.text)):
+			case pass == 0 && starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 80:
+			case strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "："):
+				text, taken := joinBullets(units, i)
+				if text == "" {
+					continue
+				}
+				o.main = prefix + text
+				for j := i; j <= i+taken; j++ {
+					used[j] = true
+				}
+			case width(u.text) < 24 && countNames(u.text) == 0 && i+1 < len(units) && pass == 0:
+				if u.kind == unitProse {
+					prefix = u.text + " "
+					used[i] = true
+				}
+			default:
+				o.main = prefix + u.text
+				used[i] = true
+			}
+		}
+	}
+	if o.main == "" {
+		o.main = strings.TrimSpace(prefix)
+	}
+	o.main = fact(o.main)
+	if o.main == "" {
+		return o, false
+	}
+	type scored struct{ place, score int }
+	var rest []scored
+	for i, u := range units {
+		if used[i] || u.kind == unitHeader || u.kind == unitHeading || width(u.text) < 12 {
+			continue
+		}
+		low := strings.ToLower(u.text)
+		if question(u.text) || hasAny(low, offers) {
+			continue
+		}
+		s := 10 + 3*min(countNames(u.text), 4)
+		if starts(low, chatOpeners) {
+			s -= 12
+		}
+		if hasAny(low, causes) || hasAny(low, rejections) {
+			s += 5
+		}
+		if i < 3 {
+			s += 3
+		}
+		if i == len(units)-1 {
+			s += 2
+		}
+		if u.kind == unitRow {
+			s -= 3
+		}
+		if len(u.text) > 400 {
+			s -= 3
+		}
+		rest = append(rest, scored{i, s})
+	}
+	slices.SortStableFunc(rest, func(a, b scored) int { return b.score - a.score })
+	for rank, s := range rest[:min(more, len(rest))] {
+		text := units[s.place].text
+		if strings.HasSuffix(text, ":") {
+			text, _ = joinBullets(units, s.place)
+		}
+		if text = fact(text); text != "" {
+			o.more = append(o.more, said{ord: ord, text: text, score: rank, seq: s.place})
+			used[s.place] = true
+		}
+	}
+	for i := max(0, len(units)-3); i < len(units); i++ {
+		u := units[i]
+		low := strings.ToLower(u.text)
+		if used[i] || question(u.text) || hasAny(low, offers) || !hasAny(low, caveats) || u.kind == unitHeader {
+			continue
+		}
+		if text := fact(u.text); text != "" {
+			o.caveats = append(o.caveats, said{ord: ord, text: text, seq: i})
+		}
+	}
+	return o, true
+}
+
+// joinBullets joins an introduction that ends in a colon with the items behind
+// it. A list of which half are questions is an offer and gives "".
+func joinBullets(units []unit, at int) (string, int) {
+	var items []string
+	asked := 0
+	for j := at + 1; j < len(units) && len(items) < 3; j++ {
+		if units[j].kind == unitHeader {
+			continue
+		}
+		if units[j].kind != unitBullet && units[j].kind != unitRow && (len(items) > 0 || units[j].kind == unitHeading) {
+			break
+		}
+		if question(units[j].text) {
+			asked++
+		}
+		items = append(items, strings.TrimRight(units[j].text, " .;"))
+		if units[j].kind == unitProse {
+			break
+		}
+	}
+	if len(items) == 0 || 2*asked >= len(items) {
+		return "", 0
+	}
+	return units[at].text + " " + strings.Join(items, "; "), len(items)
+}
+
+func countNames(s string) int {
+	n := 0
+	scanNames(s, func(string, kind) { n++ })
+	return n
+}
+
+// collectWhy looks for causes, choices and rejected ways: first of all in what
+// the agent says right after something failed.
+func (r *record) collectWhy(v *view) {
+	ms := v.run()
+	failed := false
+	for i := range ms {
+		m := &ms[i]
+		if m.who == person || m.who == host {
+			failed = false
+		}
+		if m.who != agent {
+			continue
+		}
+		units := append(m.narrate[:len(m.narrate):len(m.narrate)], m.units...)
+		best, bestScore := -1, 0
+		for j, u := range units {
+			if u.kind == unitHeader || width(u.text) < 24 {
+				continue
+			}
+			low := strings.ToLower(u.text)
+			n, marked := 0, false
+			if failed && j < 3 {
+				n += 3
+				marked = true
+			}
+			cause := hasAny(low, causes)
+			rejected := hasAny(low, rejections)
+			if cause {
+				n += 3
+			}
+			if rejected {
+				n += 3
+			}
+			if !marked && !cause && !rejected {
+				continue
+			}
+			if m.final {
+				n++
+			}
+			if k := countNames(u.text); k == 0 {
+				n -= 2
+			} else {
+				n += min(k, 2)
+			}
+			if starts(low, chatOpeners) {
+				n -= 3
+			}
+			if hasAny(low, hedges) {
+				n--
+			}
+			if question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) {
+				n -= 4
+			}
+			if n >= 4 {
+				if m.final { // finals may hold several
+					if text := fact(u.text); text != "" {
+						r.why = append(r.why, said{ord: m.ord, text: text, score: n, cause: cause || rejected, seq: j})
+					}
+				} else if best < 0 || n > bestScore {
+					best, bestScore = j, n
+				}
+			}
+		}
+		if best >= 0 {
+			low := strings.ToLower(units[best].text)
+			if text := fact(units[best].text); text != "" {
+				r.why = append(r.why, said{ord: m.ord, text: text, score: bestScore, cause: hasAny(low, causes) || hasAny(low, rejections), seq: best})
+			}
+		}
+		if !m.final && len(units) > 0 {
+			r.step(m, units)
+		}
+		failed = false
+		for j := range m.uses {
+			failed = failed || m.uses[j].failed
+		}
+	}
+	slices.SortStableFunc(r.why, func(a, b said) int { return b.score - a.score })
+	r.why = r.why[:min(len(r.why), 8)]
+	if r.concluded() >= 3 && r.narrations < 12 {
+		r.steps = nil
+	}
+	r.steps = spread(r.steps, 10)
+}
+
+// step takes the best of the first units of a narration.
+func (r *record) step(m *message, units []unit) {
+	best, bestScore := -1, 0
+	for j, u := range units[:min(len(units), 4)] {
+		if width(u.text) < 16 || u.kind == unitHeader {
+			continue
+		}
+		low := strings.ToLower(u.text)
+		n := 4 + 2*min(countNames(u.text), 3) - j
+		if starts(low, chatOpeners) {
+			n -= 3
+		}
+		if question(u.text) {
+			n -= 2
+		}
+		if best < 0 || n > bestScore {
+			best, bestScore = j, n
+		}
+	}
+	if best < 0 {
+		return
+	}
+	if text := fact(units[best].text); text != "" {
+		r.steps = append(r.steps, said{ord: m.ord, text: strings.TrimRight(text, ":"), score: bestScore})
+	}
+}
+
+func (r *record) concluded() int {
+	n := 0
+	for _, o := range r.outcomes {
+		n += 1 + len(o.more)
+	}
+	return n
+}
+
+// spread keeps at most n of the steps: the better one of each stretch, so that
+// the way stays visible from its beginning to its end.
+func spread(s []said, n int) []said {
+	if len(s) <= n {
+		return s
+	}
+	out := make([]said, 0, n)
+	for k := range n {
+		from, to := k*len(s)/n, (k+1)*len(s)/n
+		best := from
+		for i := from + 1; i < to; i++ {
+			if s[i].score > s[best].score {
+				best = i
+			}
+		}
+		out = append(out, s[best])
+	}
+	return out
+}
+
+// collectTalk takes answers given through question tools, and delegated work.
+func (r *record) collectTalk(ms []message) {
+	for i := range ms {
+		for j := range ms[i].uses {
+			u := &ms[i].uses[j]
+			switch u.kind {
+			case useAsk:
+				for _, p := range u.pairs {
+					if p.reply == "" {
+						continue
+					}
+					q, a := shorten(safe(p.question), 160), shorten(safe(p.reply), 160)
+					r.answered = append(r.answered, said{ord: ms[i].ord, text: q + " → \"" + a + "\""})
+				}
+			case useTask:
+				if u.stopped || u.refused {
+					continue
+				}
+				text := shorten(safe(u.task), 120)
+				if o, ok := conclude(split(u.result, false), ms[i].ord, 1); ok {
+					text += " → " + shorten(o.main, 200)
+				} else if u.failed {
+					text += " → failed: " + shorten(safe(u.errLine), 120)
+				}
+				r.handed = append(r.handed, said{ord: ms[i].ord, text: text})
+			}
+		}
+	}
+}
+
+// collectOpen takes what is still to be done at the end of the run.
+func (r *record) collectOpen(v *view) {
+	ms := v.run()
+	processes := map[string]int{}
+	for i := range ms {
+		for j := range ms[i].uses {
+			u := &ms[i].uses[j]
+			switch {
+			case u.kind == useTodo && len(u.todos) > 0:
+				r.todoLeft = r.todoLeft[:0]
+				done := 0
+				for _, t := range u.todos {
+					switch t.status {
+					case "completed", "done", "cancelled":
+						done++
+						continue
+					}
+					text := shorten(safe(t.text), 100)
+					if t.status == "in_progress" {
+						text += " (begun)"
+					}
+					r.todoLeft = append(r.todoLeft, text)
+				}
+				r.todo = &said{ord: ms[i].ord, score: done}
+			case u.kind == useShell && !u.failed:
+				if id := processID(u.output); id != "" {
+					if len(r.running) < 4 {
+						processes[id] = len(r.running)
+						r.running = append(r.running, said{ord: ms[i].ord, text: shorten(safe(u.cmd.text), 80) + " (" + safe(id) + ")"})
+					}
+				}
+			case u.kind == useOther && len(processes) > 0:
+				low := strings.ToLower(head(u.output, 300))
+				if strings.Contains(low, "exited") || strings.Contains(low, "killed") || strings.Contains(low, "<status>completed") || strings.Contains(low, "terminated") {
+					for id, k := range processes {
+						if strings.Contains(u.output, id) {
+							r.running[k].text = ""
+						}
+					}
+				}
+			case u.open && u.kind != useOwn && i == len(ms)-1:
+				what := u.cmd.text
+				if what == "" {
+					what = u.name + " " + lastTwo(u.path)
+				}
+				r.running = append(r.running, said{ord: ms[i].ord, text: shorten(safe(what), 100) + " (no result yet)"})
+			}
+		}
+	}
+	r.running = slices.DeleteFunc(r.running, func(s said) bool { return s.text == "" })
+	if v.to < len(v.ms) && v.ms[v.to].who != agent {
+		r.stopped = v.ms[v.to].speech.interrupted
+	}
+	for i := len(ms) - 1; i >= 0; i-- {
+		if ms[i].who == person {
+			if i == len(ms)-1 || len(ms[i].units) > 0 {
+				break
+			}
+		}
+		if ms[i].who != agent || !ms[i].final {
+			continue
+		}
+		units := ms[i].units
+		for j := len(units) - 1; j >= 0; j-- {
+			if question(units[j].text) || j == len(units)-1 && hasAny(strings.ToLower(units[j].text), offers) {
+				if text := fact(units[j].text); text != "" {
+					r.question = &said{ord: ms[i].ord, text: text}
+				}
+				break
+			}
+		}
+		break
+	}
+}
+
+// processID finds the id under which a host reports a process that still runs.
+func processID(out string) string {
+	top := head(out, 600)
+	low := strings.ToLower(top)
+	if !strings.Contains(low, "running") {
+		return ""
+	}
+	at := strings.Index(low, "id: ")
+	if at < 0 {
+		return ""
+	}
+	f := strings.Fields(top[at+4:])
+	if len(f) == 0 || len(f[0]) > 40 {
+		return ""
+	}
+	return strings.Trim(f[0], ".,;`'\"")
+}

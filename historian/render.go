@@ -1,0 +1,145 @@
+package historian
+
+import (
+	"fmt"
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+// ceilings of a run: full is a quarter of the raw messages, the others follow
+// the tier above, each within what its tier may take at all.
+func ceilings(raw int) [levels]int {
+	full := raw / 4
+	if full < 140 {
+		full = max(full, min(140, raw))
+	}
+	full = min(full, compartments.TierFull.Ceiling())
+	dense := min(max(full*6/10, 130), full, compartments.TierDense.Ceiling())
+	compact := min(max(dense/2, 90), dense, compartments.TierCompact.Ceiling())
+	return [levels]int{full, dense, compact}
+}
+
+// renderTiers writes the four tiers of a record.
+func renderTiers(r *record, raw int, count func(string) int) (map[compartments.Tier]compartments.Rendition, []line) {
+	lines := r.lines()
+	limits := ceilings(raw)
+	var pages [levels]*page
+	for level := range levels {
+		var above *page
+		if level > 0 {
+			above = pages[level-1]
+		}
+		pages[level] = admit(r, lines, level, limits[level], above, count)
+	}
+	anchor := anchorText(r, pages[atCompact], count)
+	texts := [...]string{pages[atFull].text, pages[atDense].text, pages[atCompact].text, anchor}
+	out := map[compartments.Tier]compartments.Rendition{}
+	above := 0
+	for i, t := range compartments.Rendered {
+		n := count(texts[i])
+		if i > 0 && n > above { // a run so small that the lower form is the longer one
+			texts[i], n = texts[i-1], above
+		}
+		above = n
+		out[t] = compartments.Rendition{Text: texts[i], Tokens: n}
+	}
+	return out, lines
+}
+
+// anchorText is one line: what was wanted, what came of it, and the names to find
+// it by, all taken from what compact shows.
+func anchorText(r *record, compact *page, count func(string) int) string {
+	ceiling := compartments.TierAnchor.Ceiling()
+	rule := ""
+	if len(r.spans) > 0 {
+		rule = "\nUser's rule:"
+		for i, s := range r.spans {
+			if i > 0 {
+				rule += ";"
+			}
+			rule += " \"" + s.Text + "\""
+			ceiling += count(s.Text)
+		}
+	}
+	outcome := ""
+	var marks []string
+	for _, l := range compact.lines {
+		switch l.sec {
+		case secOutcome:
+			if l.must {
+				outcome = strings.TrimPrefix(l.text, "(no conclusion yet) ")
+			}
+		case secGit:
+			for i := len(r.git) - 1; i >= 0 && len(marks) < 2; i-- {
+				if h := r.git[i].hash; h != "" && strings.Contains(compact.text, h) {
+					marks = append(marks, h)
+				}
+			}
+		}
+	}
+	for i := range r.files {
+		if n := baseName(r.files[i].shown); strings.Contains(compact.text, n) {
+			marks = append(marks, n)
+		}
+	}
+	for _, n := range r.names {
+		if n = baseName(n); strings.Contains(compact.text, n) && len(n) > 2 {
+			marks = append(marks, n)
+		}
+	}
+	head := fmt.Sprintf("[%d-%d] ", r.first, r.last)
+	join := func(title, outcome string, marks []string) string {
+		s := head + title
+		if outcome != "" {
+			s += " → " + outcome
+		}
+		if len(marks) > 0 {
+			s += " (" + strings.Join(marks, "; ") + ")"
+		}
+		return s
+	}
+	fits := func(s string) bool { return count(s+rule) <= ceiling }
+	title := ""
+	for _, n := range [...]int{64, 48, 36, 24, 12} {
+		if title = shorten(compact.title, n); title != "" && fits(join(title, "", nil)) {
+			break
+		}
+		title = ""
+	}
+	if title == "" {
+		title = fmt.Sprintf("%d messages", max(1, r.last-r.first+1))
+	}
+	chosen := addMarks(nil, marks, 2, func(m []string) bool { return fits(join(title, "", m)) }, title)
+	came := ""
+	if outcome != "" && !repeated([]string{letters(title, 400)}, letters(outcome, 20), secOutcome) {
+		for _, n := range [...]int{90, 70, 54, 40, 28} {
+			if t := shorten(outcome, n); t != "" && width(t) >= 8 && fits(join(title, t, chosen)) {
+				came = t
+				break
+			}
+		}
+	}
+	chosen = addMarks(chosen, marks, 8, func(m []string) bool { return fits(join(title, came, m)) }, title+came)
+	return join(title, came, chosen) + rule
+}
+
+// addMarks adds names that are not said yet, up to most, while they fit.
+func addMarks(chosen, marks []string, most int, fits func([]string) bool, said string) []string {
+	for _, m := range marks {
+		if len(chosen) >= most {
+			break
+		}
+		known := strings.Contains(said, m)
+		for _, c := range chosen {
+			known = known || c == m
+		}
+		if known || len(m) > 50 {
+			continue
+		}
+		if next := append(chosen[:len(chosen):len(chosen)], m); fits(next) {
+			chosen = next
+		}
+	}
+	return chosen
+}

@@ -1,0 +1,122 @@
+package historian
+
+import "strings"
+
+// titleExtent is the most room a title takes.
+const titleExtent = 88
+
+// fillers are openers of a request that say nothing; they are cut for looks.
+var fillers = []string{"ok, ", "ok ", "okay, ", "okay ", "alright, ", "alright ", "please ", "pls ", "can you ", "could you ", "would you ", "can we ", "could we ", "hey, ", "hey ", "hi, ", "hi ", "so, ", "so ", "now, ", "now ", "and ", "also, ", "also ",
+	"great, ", "great. ", "cool, ", "nice, ", "yes, ", "yes ", "yeah, ", "yep, ", "then ", "well, ", "btw, ", "btw ", "i want you to ", "i would like you to ", "i'd like you to ", "let's ", "lets ",
+	"请", "帮我", "好的，", "好，", "por favor, ", "por favor ", "bitte ", "s'il te plaît "}
+
+// titleOf makes a title from a person's own words.
+func titleOf(units []unit) string {
+	var text string
+	for i, u := range units {
+		t := u.text
+		if i > 0 && u.kind == unitHeader {
+			continue
+		}
+		if text == "" {
+			text = t
+		} else {
+			text += " " + t
+		}
+		if width(text) >= 40 {
+			break
+		}
+	}
+	text = safe(text)
+	for again := true; again; {
+		again = false
+		for _, f := range fillers {
+			if len(text) > len(f)+8 && strings.EqualFold(text[:min(len(f), len(text))], f) {
+				text = strings.TrimSpace(text[len(f):])
+				again = true
+			}
+		}
+	}
+	return strings.TrimRight(shorten(text, titleExtent), " .,;:")
+}
+
+// entitle gives the record its title: the first real request, or the request in
+// force with what was done for it, or the outcome.
+func (r *record) entitle() {
+	lead := r.lead()
+	if r.force == nil || len(r.asks) > 0 && lead >= 0 && r.asks[lead].width >= 24 && !r.asks[lead].answering {
+		if lead >= 0 {
+			r.title = titleOf(r.asks[lead].units)
+		}
+		if r.title == "" && lead >= 0 {
+			r.title = shorten(r.asks[lead].note, titleExtent)
+		}
+		if lead >= 0 && width(r.title) < 24 {
+			if extra := r.result(50); extra != "" {
+				r.title = strings.TrimSpace(r.title + " — " + extra)
+			}
+		}
+		if r.title != "" {
+			return
+		}
+	}
+	did := r.result(60)
+	if r.force != nil {
+		t := "(cont. of [" + itoa(int(r.force.ord)) + "]) "
+		r.title = t + shorten(r.force.title, 60)
+		if did != "" {
+			r.title += ": " + did
+		}
+		return
+	}
+	switch {
+	case did != "":
+		r.title = did
+	case len(r.files) > 0:
+		r.title = "Work on " + strings.Join(shownFiles(r.files, 2), ", ")
+	case len(r.reads) > 0:
+		r.title = "Reading " + r.reads[0].shown
+	case len(r.ran) > 0:
+		r.title = shorten(r.ran[0].text, titleExtent)
+	case len(r.failures) > 0:
+		r.title = shorten(r.failures[0].what, titleExtent)
+	}
+	if r.title == "" {
+		r.title = "No words and no work"
+	}
+}
+
+// lead is the place of the first ask that says what is wanted, or of the first
+// one at all; -1 without any.
+func (r *record) lead() int {
+	for i := range r.asks {
+		if r.asks[i].width >= 12 && !r.asks[i].answering {
+			return i
+		}
+	}
+	if len(r.asks) > 0 {
+		return 0
+	}
+	return -1
+}
+
+// result is what came of the run in a few words.
+func (r *record) result(limit int) string {
+	switch {
+	case len(r.outcomes) > 0:
+		return shorten(r.outcomes[len(r.outcomes)-1].main, limit)
+	case len(r.steps) > 0:
+		return shorten(r.steps[0].text, limit)
+	case r.state != nil:
+		return shorten(r.state.text, limit)
+	}
+	return ""
+}
+
+func shownFiles(files []file, n int) []string {
+	var out []string
+	for i := range files[:min(n, len(files))] {
+		out = append(out, files[i].shown)
+	}
+	return out
+}

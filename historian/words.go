@@ -1,0 +1,298 @@
+package historian
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ctxplugin/compartments"
+)
+
+// speech is what a user message holds: a person's own words, apart from what
+// was pasted and from what a machine wrote.
+type speech struct {
+	own         string   // the person's words, line by line
+	pasted      int      // lines
+	pasteHead   string   // the line of the paste that says most
+	attached    []string // files
+	ran         []string // commands that the user ran
+	interrupted bool     // says that the turn before was stopped
+	machine     bool     // holds no person's words at all
+}
+
+// listen reads the parts of a user message.
+func listen(m *compartments.Message) speech {
+	var s speech
+	s.machine = true
+	var texts []string
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Synthetic || p.Ignored {
+			if p.Kind == compartments.PartText && strings.HasPrefix(p.Text, "[Request interrupted") {
+				s.interrupted = true
+			}
+			continue
+		}
+		switch p.Kind {
+		case compartments.PartText:
+			if t := s.person(plain(p.Text)); t != "" {
+				texts = append(texts, t)
+			}
+		case compartments.PartFile:
+			if p.Filename != "" {
+				s.attached = append(s.attached, p.Filename)
+			}
+			s.machine = false
+		}
+	}
+	s.sort(strings.Join(texts, "\n"))
+	if s.own != "" || s.pasted > 0 || len(s.ran) > 0 {
+		s.machine = false
+	}
+	return s
+}
+
+// person removes what a machine wrote from one text part.
+func (s *speech) person(text string) string {
+	t := strings.TrimSpace(text)
+	if t == "" {
+		return ""
+	}
+	if name := tagAt(t); name != "" {
+		if name == "task-notification" || name == "subagent_notification" {
+			return ""
+		}
+		if machineTag(name) && strings.HasSuffix(t, "</"+name+">") {
+			return ""
+		}
+	}
+	if strings.IndexByte(t, '<') >= 0 {
+		t = unwrap(t)
+	}
+	var out []string
+	for line := range strings.SplitSeq(t, "\n") {
+		l := strings.TrimSpace(line)
+		if strings.HasPrefix(l, "[") && strings.HasSuffix(l, "]") && bracketNote(l) {
+			s.interrupted = s.interrupted || strings.HasPrefix(l, "[Request interrupted")
+			continue
+		}
+		out = append(out, line)
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+func bracketNote(l string) bool {
+	for _, p := range [...]string{"[Request interrupted", "[Image", "[Compacted", "[Pasted", "[Attached", "[Context", "[User ", "[Tool", "[System"} {
+		if strings.HasPrefix(l, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// tagAt returns the name of the tag with which s begins, or "".
+func tagAt(s string) string {
+	if len(s) < 3 || s[0] != '<' {
+		return ""
+	}
+	i := 1
+	for i < len(s) && i < 60 && (classes[s[i]]&classWord != 0 || s[i] == '-' || s[i] == '_') {
+		i++
+	}
+	if i == 1 || i == len(s) || (s[i] != '>' && s[i] != ' ' && s[i] != '\n') {
+		return ""
+	}
+	return s[1:i]
+}
+
+// machineTag reports tags whose content no person wrote.
+func machineTag(name string) bool {
+	switch name {
+	case "system-reminder", "task-notification", "subagent_notification", "command-message", "environment_context", "turn_aborted",
+		"user_instructions", "bash-stdout", "bash-stderr", "local-command-caveat", "collaboration_mode", "instructions", "response_example",
+		"user-prompt-submit-hook", "environment_details", "INSTRUCTIONS", "permissions", "file_content", "skills_instructions", "good-to-know", "important",
+		"system_information", "example_response":
+		return true
+	}
+	return strings.HasPrefix(name, "ide_") || strings.HasPrefix(name, "local-command-") || strings.HasPrefix(name, "ctx") ||
+		strings.HasSuffix(name, "_instructions") || strings.HasSuffix(name, "-instructions") || strings.HasSuffix(name, "-hook") ||
+		strings.HasSuffix(name, "-reminder") || strings.HasSuffix(name, "_reminder") || strings.HasSuffix(name, "_example")
+}
+
+var htmlTags = map[string]bool{"a": true, "b": true, "i": true, "p": true, "br": true, "div": true, "span": true, "ul": true, "ol": true, "li": true,
+	"h1": true, "h2": true, "h3": true, "h4": true, "table": true, "tr": true, "td": true, "th": true, "img": true, "input": true, "button": true, "form": true,
+	"html": true, "head": true, "body": true, "script": true, "style": true, "link": true, "meta": true, "svg": true, "path": true, "label": true, "select": true,
+	"option": true, "section": true, "header": true, "footer": true, "nav": true, "main": true, "code": true, "pre": true, "template": true, "video": true, "canvas": true,
+	"textarea": true, "strong": true, "em": true, "details": true, "summary": true, "title": true, "iframe": true, "article": true, "aside": true}
+
+// unwrap removes closed machine blocks, turns commands and skills into their
+// names, and takes other unknown tags off their text.
+func unwrap(t string) string {
+	var b strings.Builder
+	for i := 0; i < len(t); {
+		at := strings.IndexByte(t[i:], '<')
+		if at < 0 {
+			b.WriteString(t[i:])
+			break
+		}
+		at += i
+		b.WriteString(t[i:at])
+		name := tagAt(t[at:])
+		open := strings.IndexByte(t[at:], '>')
+		if name == "" || open < 0 || open > 400 || htmlTags[strings.ToLower(name)] {
+			b.WriteByte('<')
+			i = at + 1
+			continue
+		}
+		inner := at + open + 1
+		closing := "</" + name + ">"
+		end := strings.Index(t[inner:], closing)
+		if end < 0 {
+			if machineTag(name) { // cut off: machine to its end
+				return b.String()
+			}
+			b.WriteByte('<')
+			i = at + 1
+			continue
+		}
+		body := t[inner : inner+end]
+		switch {
+		case machineTag(name):
+		case name == "command-name" || name == "command-args":
+			b.WriteString(strings.TrimSpace(body) + " ")
+		case name == "skill" || name == "skill_content":
+			b.WriteString("/" + attribute(t[at:inner], "name") + " ")
+		default:
+			b.WriteString("\n" + unwrap(body) + "\n")
+		}
+		i = inner + end + len(closing)
+	}
+	return b.String()
+}
+
+func attribute(tag, name string) string {
+	at := strings.Index(tag, name+`="`)
+	if at < 0 {
+		return "skill"
+	}
+	rest := tag[at+len(name)+2:]
+	if end := strings.IndexByte(rest, '"'); end >= 0 {
+		return rest[:end]
+	}
+	return "skill"
+}
+
+// sort divides a person's message into own words and pastes, line by line.
+func (s *speech) sort(text string) {
+	if text == "" {
+		return
+	}
+	lines := strings.Split(text, "\n")
+	if cmd, ok := ranCommand(lines); ok {
+		s.ran = append(s.ran, cmd)
+		return
+	}
+	var own []string
+	fenced := false
+	best := 0
+	closes := 0
+	for _, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "```") {
+			closes++
+		}
+	}
+	for _, l := range lines {
+		t := strings.TrimSpace(l)
+		if strings.HasPrefix(t, "```") && closes > 1 {
+			fenced = !fenced
+			continue
+		}
+		if t == "" {
+			own = append(own, "")
+			continue
+		}
+		if !fenced && !pastedLine(l, len(lines) == 1) {
+			own = append(own, t)
+			continue
+		}
+		s.pasted++
+		score := 1
+		low := strings.ToLower(head(t, 300))
+		if strongError(t) {
+			score = 4
+		} else if hasAny(low, weakErrors) {
+			score = 3
+		}
+		if score > best {
+			best, s.pasteHead = score, t
+		}
+	}
+	s.own = strings.TrimSpace(strings.Join(own, "\n"))
+}
+
+// ranCommand recognises a message that shows a command the user ran.
+func ranCommand(lines []string) (string, bool) {
+	first := strings.TrimSpace(lines[0])
+	if strings.HasPrefix(first, "$ ") && len(first) > 3 {
+		return first[2:], true
+	}
+	if strings.HasPrefix(first, "Ran `") && strings.HasSuffix(first, "`") && len(lines) > 1 {
+		return first[5 : len(first)-1], true
+	}
+	return "", false
+}
+
+// pastedLine reports a line that a person did not type: time stamps, frames of a
+// stack, places in files, lines with few letters, and very long ones.
+func pastedLine(line string, alone bool) bool {
+	t := strings.TrimSpace(line)
+	if len(t) > 600 && t[0] < utf8.RuneSelf && strings.Count(t, " ")*12 < len(t) {
+		return true
+	}
+	if alone {
+		return false
+	}
+	if len(t) >= 10 && stamped(t) {
+		return true
+	}
+	if strings.HasPrefix(t, "at ") && strings.Contains(t, "(") && strings.Contains(t, ":") || strings.HasPrefix(t, `File "`) && strings.Contains(t, ", line ") {
+		return true
+	}
+	if inFile(t) {
+		return true
+	}
+	if len(t) < 24 {
+		return false
+	}
+	letter, all := 0, 0
+	for _, r := range t {
+		if r == ' ' {
+			continue
+		}
+		all++
+		if unicode.IsLetter(r) {
+			letter++
+		}
+	}
+	return letter*10 < all*6
+}
+
+// stamped reports a line that begins with a date or a time of day.
+func stamped(t string) bool {
+	t = strings.TrimLeft(t, "[(")
+	digits := 0
+	for digits < len(t) && t[digits] >= '0' && t[digits] <= '9' {
+		digits++
+	}
+	if digits == 4 && len(t) > 9 && (t[4] == '-' || t[4] == '/') && t[5] >= '0' && t[5] <= '9' {
+		return true
+	}
+	return digits == 2 && len(t) > 7 && t[2] == ':' && t[5] == ':'
+}
+
+// inFile reports a line that begins with a place in a file.
+func inFile(t string) bool {
+	word, _, _ := strings.Cut(t, " ")
+	path, rest, ok := strings.Cut(word, ":")
+	return ok && len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' && fileLike(path)
+}
