@@ -16,14 +16,16 @@ type lanes struct {
 	waiting map[string][]*job // lanes that have a goroutine
 	jobs    int
 	bytes   int
+	replies int // small answers that wait to be written
 	closed  bool
-	idle    []chan struct{} // closed when jobs becomes 0
+	idle    []chan struct{} // closed when nothing waits or runs any more
 }
 
 // job is one thing to do in a lane.
 type job struct {
-	run  func()
-	size int // bytes that it keeps alive
+	run   func()
+	size  int  // bytes that it keeps alive
+	reply bool // a small answer
 }
 
 func newLanes(maxJobs, maxBytes int) *lanes {
@@ -33,33 +35,41 @@ func newLanes(maxJobs, maxBytes int) *lanes {
 // put enqueues a job and never waits. It is refused when too much waits already;
 // a single job is never too large.
 func (l *lanes) put(lane string, j *job) error {
-	return l.add(lane, j, l.maxJobs)
-}
-
-// putReply enqueues a small answer, for which there is room when put has none.
-func (l *lanes) putReply(j *job) error {
-	return l.add("", j, 2*l.maxJobs)
-}
-
-func (l *lanes) add(lane string, j *job, maxJobs int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
 		return compartments.Errorf(compartments.CodeBusy, "ctxplugin is shutting down")
-	case l.jobs >= maxJobs:
+	case l.jobs >= l.maxJobs:
 		return compartments.Errorf(compartments.CodeBusy, "%d requests wait already; send this one again when some are answered", l.jobs)
-	case l.jobs > 0 && j.size > 0 && l.bytes+j.size > l.maxBytes:
+	case l.jobs > 0 && l.bytes+j.size > l.maxBytes:
 		return compartments.Errorf(compartments.CodeBusy, "requests of %d bytes wait already; send this one again when some are answered", l.bytes)
 	}
 	l.jobs++
 	l.bytes += j.size
+	l.add(lane, j)
+	return nil
+}
+
+// putReply enqueues a small answer in a lane of its own and reports whether there
+// was room for it.
+func (l *lanes) putReply(run func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.replies >= l.maxJobs {
+		return false
+	}
+	l.replies++
+	l.add("", &job{run: run, reply: true})
+	return true
+}
+
+func (l *lanes) add(lane string, j *job) {
 	queue, running := l.waiting[lane]
 	l.waiting[lane] = append(queue, j)
 	if !running {
 		go l.work(lane)
 	}
-	return nil
 }
 
 // work runs the jobs of one lane until there are no more.
@@ -80,9 +90,13 @@ func (l *lanes) work(lane string) {
 		j.run()
 
 		l.mu.Lock()
-		l.jobs--
-		l.bytes -= j.size
-		if l.jobs == 0 {
+		if j.reply {
+			l.replies--
+		} else {
+			l.jobs--
+			l.bytes -= j.size
+		}
+		if l.jobs+l.replies == 0 {
 			for _, c := range l.idle {
 				close(c)
 			}
@@ -99,12 +113,12 @@ func (l *lanes) close() {
 	l.mu.Unlock()
 }
 
-// drained returns a channel that is closed once no job waits or runs.
+// drained returns a channel that is closed once nothing waits or runs.
 func (l *lanes) drained() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := make(chan struct{})
-	if l.jobs == 0 {
+	if l.jobs+l.replies == 0 {
 		close(c)
 	} else {
 		l.idle = append(l.idle, c)

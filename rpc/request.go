@@ -83,7 +83,7 @@ func (s *server) refuse(r *request, err error) {
 
 func (s *server) replyLater(r *request, result []byte, err error) {
 	small := &request{frame: frame{id: r.id, fault: r.fault}, handle: r.handle}
-	if s.lanes.putReply(&job{run: func() { s.send(small, result, err) }}) != nil {
+	if !s.lanes.putReply(func() { s.send(small, result, err) }) {
 		s.Log.Warn("no room for an answer", "method", r.method)
 	}
 }
