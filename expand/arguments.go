@@ -224,7 +224,7 @@ func readObject(tool string, raw []byte) (map[string]json.RawMessage, error) {
 			raw = []byte(strings.TrimSuffix(inner, ")"))
 			continue
 		}
-		if isPlaceholder(text) {
+		if isPlaceholder(text) && !json.Valid(raw) {
 			return nil, placeholderRefusal(text)
 		}
 		break
