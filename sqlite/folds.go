@@ -1,0 +1,243 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"ctxplugin/compartments"
+)
+
+// keptFolds is for how many of a session's last folds the plan and the texts of
+// the layout are kept. Inputs, hashes, decisions and layout stay for all.
+const keptFolds = 20
+
+// preparedFold is a fold with everything encoded.
+type preparedFold struct {
+	*compartments.Fold
+	digest compartments.Hash
+	inputs []byte
+	layout []byte // JSON, without the texts
+	texts  []byte // JSON array of the texts
+}
+
+func prepareFold(f *compartments.Fold) (*preparedFold, error) {
+	p := &preparedFold{Fold: f}
+	if f.Number < 1 {
+		return nil, badBatch("fold %d: folds count from 1", f.Number)
+	}
+	bare := make([]compartments.PairLayout, len(f.Layout))
+	texts := make([]string, len(f.Layout))
+	for i, pair := range f.Layout {
+		texts[i], pair.Text = pair.Text, ""
+		bare[i] = pair
+	}
+	var err [4]error
+	p.inputs, err[0] = json.Marshal(&f.Inputs)
+	p.layout, err[1] = json.Marshal(bare)
+	p.texts, err[2] = json.Marshal(texts)
+	whole, err3 := json.Marshal(f)
+	err[3] = err3
+	if err := errors.Join(err[:]...); err != nil {
+		return nil, fmt.Errorf("encode fold %d: %w", f.Number, err)
+	}
+	p.digest = sha256.Sum256(whole)
+	return p, nil
+}
+
+// fold stores a fold with its decisions and lets go of the texts of old ones.
+func (w *writing) fold(session int64, f *preparedFold) error {
+	if err := w.dropTexts(session, `SELECT texts FROM folds WHERE session = ?1 AND number = ?2 AND texts IS NOT NULL`, f.Number); err != nil {
+		return err
+	}
+	if err := w.c.exec(w.ctx, `DELETE FROM folds WHERE session = ? AND number = ?`, session, f.Number); err != nil {
+		return err
+	}
+	texts, err := w.putText(f.texts)
+	if err != nil {
+		return err
+	}
+	layout, err := w.pack.frame(f.layout)
+	if err != nil {
+		return err
+	}
+	if err := w.c.exec(w.ctx, `INSERT INTO folds (session, number, at, reason, divergence, first_moved, through, plan,
+		inputs_hash, inputs, layout, texts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		session, f.Number, f.At, string(f.Reason), f.Divergence, int64(f.FirstMoved), int64(f.Through), f.PlanID,
+		f.InputsHash[:], string(f.inputs), layout, optional(texts)); err != nil {
+		return err
+	}
+	for i, d := range f.Decisions {
+		if err := w.c.exec(w.ctx, `INSERT INTO decisions (session, fold, place, compartment, tier_from, tier_to, highest, lowest, reason)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, session, f.Number, i, int64(d.Compartment), int64(d.From), int64(d.To),
+			int64(d.Highest), int64(d.Lowest), string(d.Reason)); err != nil {
+			return err
+		}
+	}
+	if err := w.dropTexts(session, `SELECT texts FROM folds WHERE session = ?1 AND number <= ?2 AND texts IS NOT NULL`, f.Number-keptFolds); err != nil {
+		return err
+	}
+	return w.c.exec(w.ctx, `UPDATE folds SET texts = NULL WHERE session = ? AND number <= ? AND texts IS NOT NULL`, session, f.Number-keptFolds)
+}
+
+func (w *writing) dropTexts(session int64, query string, number int) error {
+	keys, err := w.c.keys(w.ctx, query, session, number)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if err := w.release(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan stores the bytes of a plan, once under its name.
+func (w *writing) plan(session int64, id string, plan []byte) error {
+	var document int64
+	known, err := w.c.row(w.ctx, `SELECT document FROM plans WHERE session = ? AND plan = ?`, []any{session, id}, &document)
+	if err != nil {
+		return err
+	}
+	if known {
+		stored, err := w.document(document)
+		if err != nil {
+			return err
+		}
+		if string(stored) == string(plan) {
+			return nil
+		}
+		if err := w.release(document); err != nil {
+			return err
+		}
+	}
+	if document, err = w.putText(plan); err != nil {
+		return err
+	}
+	return w.c.exec(w.ctx, `INSERT OR REPLACE INTO plans (session, plan, document) VALUES (?, ?, ?)`, session, id, document)
+}
+
+// trimPlans lets go of plans that are neither in force nor of one of the last
+// folds.
+func (w *writing) trimPlans(session int64) error {
+	const stale = ` FROM plans WHERE session = ?1 AND plan <> (SELECT plan FROM sessions WHERE key = ?1)
+		AND plan NOT IN (SELECT plan FROM folds WHERE session = ?1 AND number > (SELECT folds FROM sessions WHERE key = ?1) - ?2)`
+	keys, err := w.c.keys(w.ctx, `SELECT document`+stale, session, keptFolds)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	if err := w.c.exec(w.ctx, `DELETE`+stale, session, keptFolds); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if err := w.release(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Folds returns the folds of a session, oldest first. The texts of the layout
+// are there for the last 20. A session that is not stored has none.
+func (s *Store) Folds(ctx context.Context, id compartments.SessionID) ([]compartments.Fold, error) {
+	var folds []compartments.Fold
+	err := s.read(ctx, func(r *reading) error {
+		key, _, err := r.session(id)
+		if err != nil || key == 0 {
+			return err
+		}
+		if folds, err = r.folds(key); err != nil {
+			return err
+		}
+		return r.decisions(key, folds)
+	})
+	if err != nil {
+		return nil, s.fail(fmt.Sprintf("read the folds of session %s", id), err)
+	}
+	return folds, nil
+}
+
+func (r *reading) folds(session int64) ([]compartments.Fold, error) {
+	var folds []compartments.Fold
+	var texts []sql.NullInt64
+	err := r.c.rows(r.ctx, `SELECT number, at, reason, divergence, first_moved, through, plan, inputs_hash, inputs, layout, texts
+		FROM folds WHERE session = ? ORDER BY number`, []any{session}, func(rows *sql.Rows) error {
+		var f compartments.Fold
+		var hash, layout []byte
+		var inputs, reason string
+		var text sql.NullInt64
+		if err := rows.Scan(&f.Number, &f.At, &reason, &f.Divergence, &f.FirstMoved, &f.Through, &f.PlanID,
+			&hash, &inputs, &layout, &text); err != nil {
+			return err
+		}
+		f.Reason = compartments.Reason(reason)
+		copy(f.InputsHash[:], hash)
+		bare, err := r.pack.unpack(formPacked, layout)
+		if err == nil {
+			err = json.Unmarshal(bare, &f.Layout)
+		}
+		if err == nil {
+			err = json.Unmarshal([]byte(inputs), &f.Inputs)
+		}
+		if err != nil {
+			return fmt.Errorf("fold %d: %w", f.Number, err)
+		}
+		folds, texts = append(folds, f), append(texts, text)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range folds {
+		if !texts[i].Valid {
+			continue
+		}
+		if err := r.layoutTexts(texts[i].Int64, folds[i].Layout); err != nil {
+			return nil, fmt.Errorf("fold %d: %w", folds[i].Number, err)
+		}
+	}
+	return folds, nil
+}
+
+func (r *reading) layoutTexts(key int64, layout []compartments.PairLayout) error {
+	content, err := r.document(key)
+	if err != nil {
+		return err
+	}
+	var texts []string
+	if err := json.Unmarshal(content, &texts); err != nil {
+		return err
+	}
+	if len(texts) != len(layout) {
+		return errMalformed
+	}
+	for i := range layout {
+		layout[i].Text = texts[i]
+	}
+	return nil
+}
+
+// decisions fills in the decisions of folds, which are in the order of their
+// numbers.
+func (r *reading) decisions(session int64, folds []compartments.Fold) error {
+	at := 0
+	return r.c.rows(r.ctx, `SELECT fold, compartment, tier_from, tier_to, highest, lowest, reason
+		FROM decisions WHERE session = ? ORDER BY fold, place`, []any{session}, func(rows *sql.Rows) error {
+		var d compartments.Decision
+		var fold int
+		if err := rows.Scan(&fold, &d.Compartment, &d.From, &d.To, &d.Highest, &d.Lowest, &d.Reason); err != nil {
+			return err
+		}
+		for at < len(folds) && folds[at].Number < fold {
+			at++
+		}
+		if at < len(folds) && folds[at].Number == fold {
+			folds[at].Decisions = append(folds[at].Decisions, d)
+		}
+		return nil
+	})
+}

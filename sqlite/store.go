@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ctxplugin/compartments"
+)
+
+// Options of a store. The zero value is ready for use.
+type Options struct {
+	// BusyTimeout bounds every wait for another process; 0 means 2 s.
+	BusyTimeout time.Duration
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// RollbackJournal does without a write-ahead log even where one works.
+	RollbackJournal bool
+	// FailCommit, if set, is called right before a batch is committed; its error
+	// undoes the batch. It is there for tests.
+	FailCommit func() error
+}
+
+const (
+	defaultBusyTimeout = 2 * time.Second
+	readerCount        = 2       // connections that read beside the writer
+	walBytes           = 8 << 20 // size from which the write-ahead log is cut back
+	walIdleBytes       = 1 << 20 // size from which indexing moves the log into the file
+)
+
+// Store keeps sessions in one SQLite file. Its methods may be called from any
+// goroutine; writes take turns.
+type Store struct {
+	path string
+	opts Options
+	pack packer
+
+	writeDB *sql.DB
+	readDB  *sql.DB
+	turn    chan *conn    // holds the writer while nobody writes
+	readers chan *conn    // holds a slot for each reader; nil until it is first used
+	closing chan struct{} // closed by Close
+	closed  sync.Once
+
+	wal     bool
+	suspect atomic.Bool // damage was met; the next Open is to check the file
+
+	mu    sync.Mutex
+	notes []string // guarded by mu
+}
+
+// Open opens the database at path, and makes it, its folder (mode 0700) and its
+// schema if they are absent. Files get mode 0600.
+//
+// A damaged file is moved aside under a name that ends in .corrupt- and the
+// time in Unix ms, and an empty one is started; Notes says so. Where a
+// write-ahead log does not work, a rollback journal serves and Notes says so.
+//
+// Errors carry CodeNewerSchema when a newer binary owns the file, CodeBusy when
+// it stays locked for the bounded wait, CodeStorage when it is of another
+// program, or cannot be read or written. Nothing was changed then.
+func Open(ctx context.Context, path string, opts Options) (*Store, error) {
+	if opts.BusyTimeout <= 0 {
+		opts.BusyTimeout = defaultBusyTimeout
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	s := &Store{opts: opts}
+	if err := s.locate(path); err != nil {
+		return nil, failure("open the store", err)
+	}
+	err := s.open(ctx)
+	if errors.Is(err, ErrDamaged) {
+		var aside string
+		if aside, err = moveAside(s.path, opts.Now()); err == nil {
+			s.note("the database was damaged; it was moved to " + aside + " and an empty one started")
+			err = s.open(ctx)
+		}
+	}
+	if err != nil {
+		return nil, failure("open "+s.path, err)
+	}
+	return s, nil
+}
+
+// Notes says what a user should know about how the store was opened: that a
+// damaged file was moved aside, or that a rollback journal is in use.
+func (s *Store) Notes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.notes)
+}
+
+func (s *Store) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
+	}
+}
+
+// Path is the database file.
+func (s *Store) Path() string { return s.path }
+
+// Close waits for the calls in progress, moves the write-ahead log into the
+// file and closes it. Later calls fail with CodeStorage.
+func (s *Store) Close() error {
+	var err error
+	s.closed.Do(func() {
+		close(s.closing)
+		for range readerCount {
+			if c := <-s.readers; c != nil {
+				c.close()
+			}
+		}
+		w := <-s.turn
+		if w != nil {
+			if s.wal {
+				err = w.checkpoint(context.Background(), "TRUNCATE")
+			}
+			w.close()
+		}
+		err = errors.Join(err, s.readDB.Close(), s.writeDB.Close())
+		s.pack.close()
+	})
+	if resultCode(err) == codeBusy {
+		return nil // another process is reading; its own close does it
+	}
+	return s.fail("close the store", err)
+}
+
+var errClosed = compartments.Errorf(compartments.CodeStorage, "the store is closed")
+
+// fail makes a coded error, and leaves a mark for the next Open if it says that
+// the file is damaged.
+func (s *Store) fail(what string, err error) error {
+	err = failure(what, err)
+	if errors.Is(err, ErrDamaged) && s.suspect.CompareAndSwap(false, true) {
+		if f, createErr := os.OpenFile(s.path+suspectSuffix, os.O_CREATE|os.O_WRONLY, fileMode); createErr == nil {
+			_ = f.Close() // an empty file says all
+		}
+	}
+	return err
+}
