@@ -164,12 +164,17 @@ func answered(v *view, place int, own string) string {
 	if len(units) == 0 {
 		return ""
 	}
-	if n := lone(own); n > 0 {
+	var chosen []string
+	for _, n := range figures(own) {
 		for i := len(units) - 1; i >= 0; i-- {
-			if units[i].num == n {
-				return "answering: " + shorten(safe(units[i].text), 160)
+			if units[i].num == n || optionMark(units[i].text, n) {
+				chosen = append(chosen, shorten(safe(units[i].text), 110))
+				break
 			}
 		}
+	}
+	if len(chosen) > 0 {
+		return "answering: " + strings.Join(chosen, "; ")
 	}
 	for i := len(units) - 1; i >= 0; i-- {
 		if question(units[i].text) {
@@ -186,29 +191,37 @@ func answered(v *view, place int, own string) string {
 	return ""
 }
 
-// lone is the only number of a short answer, 0 if there is none or more.
-func lone(own string) int {
-	n, found := 0, 0
+// figures lists the small numbers of a short answer, at most three; none if there
+// are more.
+func figures(own string) []int {
+	var out []int
 	for i := 0; i < len(own); i++ {
 		if own[i] < '0' || own[i] > '9' {
 			continue
 		}
-		start := i
+		start, n := i, 0
 		for i < len(own) && own[i] >= '0' && own[i] <= '9' {
+			n = n*10%1000 + int(own[i]-'0')
 			i++
 		}
-		found++
 		if i-start <= 2 {
-			n = 0
-			for _, c := range own[start:i] {
-				n = n*10 + int(c-'0')
-			}
+			out = append(out, n)
 		}
 	}
-	if found == 1 {
-		return n
+	if len(out) > 3 {
+		return nil
 	}
-	return 0
+	return out
+}
+
+// optionMark reports a text that begins with a word and the number: "Option 2:".
+func optionMark(text string, n int) bool {
+	word, rest, ok := strings.Cut(text, " ")
+	if !ok || len(word) > 12 {
+		return false
+	}
+	rest, ok = strings.CutPrefix(rest, itoa(n))
+	return ok && rest != "" && strings.IndexByte(":.) -", rest[0]) >= 0
 }
 
 // collectSpans picks what must stand unchanged at every tier: short orders of

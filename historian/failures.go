@@ -29,6 +29,7 @@ func (u *use) judge(errored bool, exit int, hasExit bool) {
 	switch {
 	case strings.Contains(low, "aborted") && len(body) < 200, strings.Contains(low, "interrupted by user"), strings.Contains(low, "doesn't want to proceed"):
 		u.stopped = true
+		u.errLine = errorLine(body)
 		return
 	case strings.Contains(low, "permission") && (strings.Contains(low, "rejected") || strings.Contains(low, "denied by") || strings.Contains(low, "not allowed to")),
 		strings.Contains(low, "user rejected"), strings.Contains(low, "blocked by hook"), strings.Contains(low, "hook blocked"):
@@ -38,8 +39,11 @@ func (u *use) judge(errored bool, exit int, hasExit bool) {
 	}
 	switch u.kind {
 	case useShell:
-		if exit == 1 && hasExit && strings.TrimSpace(body) == "" && u.cmd.class == classLook {
+		if u.cmd.class <= classOther && strings.TrimSpace(body) == "" && (exit == 1 || !hasExit) {
 			return // nothing found is an answer
+		}
+		if u.cmd.class == classLook && !anyError(body) {
+			return // one look of several found nothing
 		}
 	case useEdit, usePatch, useWrite, useRead:
 		if repairs(low) {
@@ -147,7 +151,8 @@ func tagOnly(t string) bool {
 // errorLine picks the line of a failed output that says what was wrong.
 func errorLine(body string) string {
 	var last, weak, lastPlace, exception string
-	var strong string
+	var strong, usage string
+	var tests []string
 	follow := ""
 	traceback := false
 	category := ""
@@ -165,7 +170,7 @@ func errorLine(body string) string {
 			break
 		}
 		if strings.HasPrefix(t, "+ CategoryInfo") && category == "" {
-			category = prev
+			category = prev // the message above the quoted command
 		}
 		if strings.HasPrefix(t, "Traceback (most recent") {
 			traceback = true
@@ -186,7 +191,24 @@ func errorLine(body string) string {
 		if weak == "" && hasAny(strings.ToLower(head(t, 300)), weakErrors) {
 			weak = t
 		}
-		prev, last = t, t
+		if t[0] != '+' && !strings.HasPrefix(t, "At line:") && !strings.HasPrefix(t, "At char:") {
+			prev = t
+		}
+		if usage == "" && strings.HasPrefix(strings.ToLower(t), "usage") {
+			usage = t
+		}
+		if test := failedTest(t); test != "" && len(tests) < 4 {
+			tests = append(tests, test)
+		}
+		last = t
+	}
+	named := ""
+	if len(tests) > 0 {
+		named = " (failed: " + strings.Join(tests[:min(3, len(tests))], ", ")
+		if len(tests) > 3 {
+			named += ", …"
+		}
+		named += ")"
 	}
 	switch {
 	case exception != "":
@@ -198,13 +220,48 @@ func errorLine(body string) string {
 		return category
 	case strong != "":
 		if follow != "" && !strings.Contains(strong, follow) {
-			return strong + " " + follow
+			return head(strong, 160) + " " + follow + named
 		}
-		return strong
+		return head(strong, 160) + named
 	case weak != "":
-		return weak
+		return head(weak, 160) + named
+	case usage != "":
+		return usage
 	}
 	return last
+}
+
+// failedTest returns the name of the test that a line reports as failed.
+func failedTest(t string) string {
+	rest := ""
+	switch {
+	case strings.HasPrefix(t, "FAILED "):
+		rest, _, _ = strings.Cut(t[7:], " - ")
+		if at := strings.LastIndex(rest, "::"); at >= 0 {
+			rest = rest[at+2:]
+		}
+	case strings.HasPrefix(t, "--- FAIL: "):
+		rest, _, _ = strings.Cut(t[10:], " ")
+	case strings.HasPrefix(t, "(fail) "):
+		rest, _, _ = strings.Cut(t[7:], " [")
+	case strings.HasPrefix(t, "test ") && strings.HasSuffix(t, " ... FAILED"):
+		rest = strings.TrimSuffix(t[5:], " ... FAILED")
+	}
+	if len(rest) > 80 {
+		return ""
+	}
+	return strings.TrimSpace(rest)
+}
+
+// anyError reports whether an output holds a line that reads as an error.
+func anyError(body string) bool {
+	for line := range strings.SplitSeq(head(body, 8000), "\n") {
+		t := strings.TrimSpace(line)
+		if t != "" && (strongError(t) || hasAny(strings.ToLower(head(t, 300)), weakErrors)) {
+			return true
+		}
+	}
+	return false
 }
 
 // tracePlace turns `File "/a/b.py", line 3, in f` into b.py:3.

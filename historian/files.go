@@ -229,6 +229,7 @@ type failure struct {
 	what   string
 	line   string
 	count  int
+	others int // of them from another command
 	class  class
 	passed compartments.Ordinal // where the same thing passed later, or 0
 	shell  bool
@@ -252,7 +253,10 @@ func (r *record) collectFailures(ms []message) {
 					}
 				}
 			}
-			if !u.failed && !u.refused {
+			if u.stopped && !(i+1 == len(ms) || ms[i+1].who != agent) {
+				continue
+			}
+			if !u.failed && !u.refused && !u.stopped {
 				continue
 			}
 			f := failure{ord: ms[i].ord, last: ms[i].ord, line: shorten(safe(u.errLine), 220), count: 1, shell: u.kind == useShell, denied: u.refused, class: classLook}
@@ -273,10 +277,20 @@ func (r *record) collectFailures(ms []message) {
 				f.what = "refused: " + f.what
 			}
 			k := f.what + "\x00" + digitless(f.line)
-			if at, ok := index[k]; ok {
-				r.failures[at].count++
-				r.failures[at].last = ms[i].ord
-				r.failures[at].passed = 0
+			at, ok := index[k]
+			if !ok && f.class <= classOther && len(f.line) > 40 {
+				// The same complaint from another command is the same trouble.
+				k = "\x00" + letters(tailOf(digitless(f.line), 60), 60)
+				at, ok = index[k]
+			}
+			if ok {
+				o := &r.failures[at]
+				o.count++
+				o.last = ms[i].ord
+				o.passed = 0
+				if o.what != f.what {
+					o.others++
+				}
 				continue
 			}
 			index[k] = len(r.failures)

@@ -174,7 +174,7 @@ func (r *record) outcomeLines(add func(line)) {
 	for i := range r.outcomes {
 		o := &r.outcomes[i]
 		l := line{sec: secOutcome, prio: 70, ord: o.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(o.main, 340, 230, 120), sizes(o.main, 260, 160, 100), sizes(o.main, 120, 80)}}
-		if i == last {
+		if i == last && r.state == nil {
 			l.prio, l.must = 99, true
 			l.forms[atCompact] = sizes(o.main, 150, 110, 70)
 		}
@@ -207,7 +207,9 @@ func (r *record) outcomeLines(add func(line)) {
 }
 
 func (r *record) failureLines(add func(line)) {
-	for _, f := range r.failures {
+	var later [classGit + 1]int // failures of the class behind this one
+	for i := len(r.failures) - 1; i >= 0; i-- {
+		f := r.failures[i]
 		open := f.passed == 0
 		prio := 58
 		if open {
@@ -224,9 +226,15 @@ func (r *record) failureLines(add func(line)) {
 		if f.denied {
 			prio = 72
 		}
+		// The newest of a kind tell the state, the older ones the way.
+		prio -= min(24, 4*max(0, later[f.class]-1))
+		later[f.class]++
 		count := ""
 		if f.count > 1 {
 			count = " ×" + itoa(f.count)
+			if f.others > 0 {
+				count += " (other commands too)"
+			}
 		}
 		state, brief := "(not seen passing)", "(open)"
 		switch {

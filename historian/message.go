@@ -86,14 +86,16 @@ const namesBytes = 3000
 // reader turns a range into messages.
 type reader struct {
 	names  lexicon
-	labels map[string]int // upper-case labels and how many texts begin with them
-	heard  map[string]int // long user texts, folded, and how often they came
-	bits   map[int32]int  // scratch of one message: sources seen, by name
+	told   map[string]bool // beginnings of lines that the agent wrote
+	labels map[string]int  // upper-case labels and how many texts begin with them
+	heard  map[string]int  // long user texts, folded, and how often they came
+	bits   map[int32]int   // scratch of one message: sources seen, by name
 }
 
 func newReader() *reader {
 	return &reader{
 		names:  lexicon{ids: map[string]int32{}},
+		told:   map[string]bool{},
 		labels: map[string]int{}, heard: map[string]int{}, bits: map[int32]int{},
 	}
 }
@@ -102,7 +104,7 @@ func newReader() *reader {
 func (r *reader) know(prior []compartments.Compartment) {
 	for i := range prior {
 		for _, n := range prior[i].Names {
-			if id, ok := r.names.id(n, nameKind(n, false), -1); ok {
+			if id, ok := r.names.id(n, nameKind(n), -1); ok {
 				r.names.list[id].known = true
 			}
 		}
@@ -124,7 +126,7 @@ func (r *reader) read(m *compartments.Message, at int) message {
 				return out
 			}
 		}
-		out.speech = listen(m)
+		out.speech = listen(m, r.told)
 		if out.speech.machine {
 			out.who = machine
 		} else if r.template(out.speech.own) {
@@ -194,6 +196,9 @@ func (r *reader) spoken(text string) []unit {
 	}
 	out := units[:0]
 	for _, u := range units {
+		if width(u.text) >= quotedWidth {
+			r.told[letters(u.text, quotedLetters)] = true
+		}
 		if strings.HasPrefix(u.text, "[") && strings.HasSuffix(u.text, "]") && !strings.Contains(u.text[1:], "[") {
 			continue // a placeholder of another tool
 		}

@@ -47,6 +47,7 @@ const (
 	kindNumber
 	kindIssue
 	kindWord // plain word in backticks
+	kindFlag // option of a command
 )
 
 // source says where a name stood; the numbers are its weights for ranking.
@@ -117,7 +118,7 @@ func scanNames(s string, found func(name string, k kind)) {
 		if word == "" {
 			continue
 		}
-		if k := nameKind(word, i < len(s) && s[i] == '('); k != kindNone {
+		if k := nameKind(word); k != kindNone {
 			found(word, k)
 		}
 	}
@@ -167,7 +168,7 @@ func tickedKind(w string) kind {
 			return kindNone // scanned as an ordinary run
 		}
 	}
-	if nameKind(w, false) != kindNone {
+	if nameKind(w) != kindNone {
 		return kindNone
 	}
 	if w[0] >= '0' && w[0] <= '9' {
@@ -177,13 +178,13 @@ func tickedKind(w string) kind {
 }
 
 // nameKind judges one run of name characters.
-func nameKind(w string, called bool) kind {
+func nameKind(w string) kind {
 	n := len(w)
 	if n < 3 || n > 200 {
 		return kindNone
 	}
 	if strings.Contains(w, "://") {
-		if n > 120 {
+		if n > 120 || n-strings.Index(w, "://") < 7 {
 			return kindNone
 		}
 		return kindURL
@@ -218,6 +219,8 @@ func nameKind(w string, called bool) kind {
 	}
 	letters := lower + upper
 	switch {
+	case w[0] == '$', strings.Contains(w, "..") && w[0] != '.', strings.HasPrefix(w, "0x"):
+		return kindNone
 	case slash > 0:
 		return pathKind(w, lower+upper, digit, under, humps)
 	case letters == 0:
@@ -233,7 +236,7 @@ func nameKind(w string, called bool) kind {
 		if strings.Contains(w, "::") && letters > 3 {
 			return kindSymbol
 		}
-		if at == strings.IndexByte(w, ':') && at > 0 && nameKind(w[:at], false) == kindPath {
+		if at == strings.IndexByte(w, ':') && at > 0 && nameKind(w[:at]) == kindPath {
 			return kindPath
 		}
 		if letters > 4 && dash+under+dot > 0 || letters > 6 && colon == 1 && at > 1 && n-at > 3 && upper == 0 && under+digit == 0 && other == 0 {
@@ -242,7 +245,7 @@ func nameKind(w string, called bool) kind {
 		return kindNone
 	case w[0] == '-':
 		if lower > 1 {
-			return kindSymbol // a flag
+			return kindFlag
 		}
 		return kindNone
 	case under > 0 && letters >= 3 && strings.Trim(w, "_") != "":
@@ -271,8 +274,6 @@ func nameKind(w string, called bool) kind {
 		if w == "GitHub" || w == "JavaScript" || w == "TypeScript" || w == "OpenCode" || w == "OpenAI" {
 			return kindNone
 		}
-		return kindSymbol
-	case called && n >= 4 && lower > 0 && dash == 0:
 		return kindSymbol
 	case dash > 0 && digit > 0 && letters >= 3:
 		return kindSymbol
@@ -311,6 +312,9 @@ func pathKind(w string, letters, digits, under, humps int) kind {
 	case fileLike(base), w[0] == '/' && slashes > 1, w[0] == '~' || w[0] == '.' || w[0] == '$':
 		return kindPath
 	case len(w) > 2 && w[1] == ':':
+		if base == "Program" || base == "Documents" {
+			return kindNone // cut at a blank
+		}
 		return kindPath
 	case w[0] == '/' && letters > 2 && len(w) <= 40:
 		return kindPath
@@ -324,7 +328,11 @@ func pathKind(w string, letters, digits, under, humps int) kind {
 func fileLike(w string) bool {
 	at := strings.LastIndexByte(w, '.')
 	if at <= 0 || at == len(w)-1 {
-		return at == 0 && len(w) > 4 && lowerOnly(w[1:])
+		if at != 0 || len(w) < 4 || !lowerOnly(w[1:]) {
+			return false
+		}
+		_, known := extensions[w[1:]]
+		return !known || w == ".env" // a dot file, not an extension alone
 	}
 	ext := w[at+1:]
 	if len(ext) > 10 || ext[0] >= '0' && ext[0] <= '9' && ext != "7z" {

@@ -63,6 +63,8 @@ func (r *record) rankNames(v *view) {
 			s += 2
 		case kindWord:
 			s--
+		case kindFlag:
+			s -= 6
 		}
 		if len(n.text) > 60 {
 			s -= 4

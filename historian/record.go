@@ -162,10 +162,10 @@ func (r *record) collectOutcomes(v *view) {
 			r.outcomes = append(r.outcomes, o)
 		}
 	}
-	if len(finals) > 0 && len(r.outcomes) > 0 {
-		return
-	}
 	for i := len(ms) - 1; i >= 0; i-- {
+		if ms[i].who == agent && ms[i].final || ms[i].who == person && len(r.outcomes) > 0 {
+			return
+		}
 		for _, list := range [...][]unit{ms[i].units, ms[i].narrate} {
 			if ms[i].who != agent {
 				continue
@@ -240,6 +240,15 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 			continue
 		}
 		s := 10 + 3*min(countNames(u.text), 4)
+		switch {
+		case u.kind == unitProse:
+			s += 3
+		case u.num > 0: // steps for somebody to take
+			s -= 2
+		}
+		if strings.Count(u.text, " ") < 4 && width(u.text) < 60 {
+			s -= 8 // a name alone; the lists of names and files carry those
+		}
 		if starts(low, chatOpeners) {
 			s -= 12
 		}
@@ -263,8 +272,15 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 	slices.SortStableFunc(rest, func(a, b scored) int { return b.score - a.score })
 	for rank, s := range rest[:min(more, len(rest))] {
 		text := units[s.place].text
+		if used[s.place] {
+			continue
+		}
 		if strings.HasSuffix(text, ":") {
-			text, _ = joinBullets(units, s.place)
+			joined, taken := joinBullets(units, s.place)
+			for j := s.place + 1; j <= s.place+taken; j++ {
+				used[j] = true
+			}
+			text = joined
 		}
 		if text = fact(text); text != "" {
 			o.more = append(o.more, said{ord: ord, text: text, score: rank, seq: s.place})

@@ -24,11 +24,14 @@ func ceilings(raw int) [levels]int {
 func renderTiers(r *record, raw int, count func(string) int) (map[compartments.Tier]compartments.Rendition, []line) {
 	lines := r.lines()
 	limits := ceilings(raw)
+	share := [levels]int{0, 65, 55} // of the level above, in percent
+	least := [levels]int{0, 150, 90}
 	var pages [levels]*page
 	for level := range levels {
 		var above *page
 		if level > 0 {
 			above = pages[level-1]
+			limits[level] = min(limits[level], max(above.tokens*share[level]/100, least[level]))
 		}
 		pages[level] = admit(r, lines, level, limits[level], above, count)
 	}
@@ -84,7 +87,10 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 		}
 	}
 	for _, n := range r.names {
-		if n = baseName(n); strings.Contains(compact.text, n) && len(n) > 2 {
+		if fileLike(baseName(n)) {
+			n = baseName(n)
+		}
+		if strings.Contains(compact.text, n) {
 			marks = append(marks, n)
 		}
 	}

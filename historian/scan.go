@@ -34,7 +34,7 @@ func (b *Builtin) Scan(r Range) compartments.Compartment {
 			continue
 		}
 		if m.RealUser() {
-			s := listen(m)
+			s := listen(m, nil)
 			if !s.machine {
 				people++
 				if width(title) < 12 {

@@ -51,10 +51,8 @@ func (r *record) entitle() {
 		if r.title == "" && lead >= 0 {
 			r.title = shorten(r.asks[lead].note, titleExtent)
 		}
-		if lead >= 0 && width(r.title) < 24 {
-			if extra := r.result(50); extra != "" {
-				r.title = strings.TrimSpace(r.title + " — " + extra)
-			}
+		if lead >= 0 && r.title != r.asks[lead].note && width(r.title) < 24 && r.asks[lead].note != "" {
+			r.title = shorten(r.title+" ("+strings.ReplaceAll(r.asks[lead].note, ")", "")+")", titleExtent)
 		}
 		if r.title != "" {
 			return
@@ -90,7 +88,7 @@ func (r *record) entitle() {
 // one at all; -1 without any.
 func (r *record) lead() int {
 	for i := range r.asks {
-		if r.asks[i].width >= 12 && !r.asks[i].answering {
+		if r.asks[i].width >= 12 {
 			return i
 		}
 	}

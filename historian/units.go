@@ -230,7 +230,17 @@ func clean(s string) string {
 	if strings.Contains(s, "](") {
 		s = unlink(s)
 	}
-	return strings.TrimSpace(s)
+	return strings.TrimSpace(strings.TrimFunc(s, ornament))
+}
+
+// ornament reports pictures around a text that say nothing; crosses and warning
+// signs do.
+func ornament(r rune) bool {
+	switch r {
+	case '❌', '✗', '✘', '⚠', '🚫', '⛔':
+		return false
+	}
+	return r == ' ' || r == 0xfe0f || r >= 0x2600 && r <= 0x27bf || r >= 0x1f300 && r <= 0x1faff
 }
 
 // unlink turns [text](address) into text (address), and into the text alone

@@ -21,7 +21,10 @@ type speech struct {
 }
 
 // listen reads the parts of a user message.
-func listen(m *compartments.Message) speech {
+//
+// told holds the beginnings of what the agent wrote before: a line that repeats
+// one is a quotation, not a person's own words.
+func listen(m *compartments.Message, told map[string]bool) speech {
 	var s speech
 	s.machine = true
 	var texts []string
@@ -45,7 +48,7 @@ func listen(m *compartments.Message) speech {
 			s.machine = false
 		}
 	}
-	s.sort(strings.Join(texts, "\n"))
+	s.sort(strings.Join(texts, "\n"), told)
 	if s.own != "" || s.pasted > 0 || len(s.ran) > 0 {
 		s.machine = false
 	}
@@ -183,7 +186,7 @@ func attribute(tag, name string) string {
 }
 
 // sort divides a person's message into own words and pastes, line by line.
-func (s *speech) sort(text string) {
+func (s *speech) sort(text string, told map[string]bool) {
 	if text == "" {
 		return
 	}
@@ -211,7 +214,7 @@ func (s *speech) sort(text string) {
 			own = append(own, "")
 			continue
 		}
-		if !fenced && !pastedLine(l, len(lines) == 1) {
+		if !fenced && !quotes(t, told) && !pastedLine(l, len(lines) == 1) {
 			own = append(own, t)
 			continue
 		}
@@ -228,6 +231,20 @@ func (s *speech) sort(text string) {
 		}
 	}
 	s.own = strings.TrimSpace(strings.Join(own, "\n"))
+}
+
+// A line counts as quoted from the agent from this width, by so many letters.
+const (
+	quotedWidth   = 24
+	quotedLetters = 40
+)
+
+func quotes(t string, told map[string]bool) bool {
+	if len(told) == 0 || width(t) < quotedWidth {
+		return false
+	}
+	t = clean(strings.TrimLeft(t, "#> "))
+	return told[letters(t[bulletLen(t):], quotedLetters)]
 }
 
 // ranCommand recognises a message that shows a command the user ran.
