@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"ctxplugin/compartments"
+	"ctxplugin/expand"
+	"ctxplugin/historian"
 )
 
 // Store keeps sessions. Every method may be called from any goroutine.
@@ -39,13 +41,11 @@ type Historian interface {
 	// Write covers the messages of a range, in list order, with compartments:
 	// each message in exactly one, no group of calls cut. The compartments come
 	// in list order and without IDs. It returns fewer only when ctx ends.
-	Write(ctx context.Context, r Range) ([]compartments.Compartment, error)
+	Write(ctx context.Context, r historian.Range) ([]compartments.Compartment, error)
 }
 
-// Range is what a historian writes from.
-type Range struct {
-	Messages []compartments.Message     // decoded, with ordinals and IDs
-	Hashes   []compartments.Hash        // content hash of each message
-	Tokens   []int                      // of each message as it would be sent
-	Prior    []compartments.Compartment // all earlier ones, in list order: for continuity and what is already known
+// Expander answers the tools of the model and session/expand.
+type Expander interface {
+	Call(ctx context.Context, v *expand.View, tool string, arguments []byte, room int) (expand.Result, error)
+	Stored(ctx context.Context, v *expand.View, r expand.Request) (expand.Reply, error)
 }

@@ -8,6 +8,7 @@ import (
 
 	"ctxplugin/compartments"
 	"ctxplugin/decay"
+	"ctxplugin/historian"
 )
 
 // Config is what sessions are made of. Every field but Notify is needed.
@@ -15,10 +16,11 @@ type Config struct {
 	Store     Store
 	Historian Historian
 	// Scan makes a compartment with an anchor alone, without reading outputs.
-	Scan func(Range) compartments.Compartment
-	// Count counts tokens exactly, Estimate within a tenth and at once.
-	Count, Estimate func(string) int
-	Settings        decay.Settings
+	Scan     func(historian.Range) compartments.Compartment
+	Expander Expander
+	// Count counts tokens.
+	Count    func(string) int
+	Settings decay.Settings
 	// Notify tells the user something, once for each text and session.
 	Notify func(id compartments.SessionID, level, text string)
 	// IndexAfter is how long nothing must have happened before stored messages
@@ -60,11 +62,21 @@ func New(cfg Config) *Sessions {
 	return s
 }
 
-// Close stops the work behind answers and waits for it. What was committed
-// stays; the store is the caller's to close.
-func (s *Sessions) Close() {
+// Close stops the work behind answers and waits for it, or for ctx. What was
+// committed stays; the store is the caller's to close.
+func (s *Sessions) Close(ctx context.Context) error {
 	s.cancel()
-	s.behind.Wait()
+	done := make(chan struct{})
+	go func() {
+		s.behind.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("work behind answers goes on: %w", ctx.Err())
+	}
 }
 
 // hold returns the session with its gate taken. release lets it go.

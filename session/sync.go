@@ -34,11 +34,6 @@ func (se *Session) sync(ctx context.Context, req SyncRequest) (string, error) {
 			Text: "the plugin holds another list; go on from the longest prefix that both have",
 			Data: map[string]any{"keep": len(se.list), "check": se.prefix[len(se.list)].String()}}
 	}
-	if se.version == 0 && req.Keep == 0 && len(se.entries) == 0 && len(req.Messages) > 0 {
-		if err := se.inherit(ctx, req); err != nil {
-			return "", err
-		}
-	}
 	messages := make([]compartments.Message, len(req.Messages))
 	for i, raw := range req.Messages {
 		m, err := compartments.DecodeMessage(raw)

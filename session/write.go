@@ -6,6 +6,7 @@ import (
 
 	"ctxplugin/compartments"
 	"ctxplugin/decay"
+	"ctxplugin/historian"
 )
 
 // sliceTokens is how much raw history the historian writes in one go, in tokens:
@@ -148,13 +149,13 @@ func (se *Session) write(ctx context.Context, s span, closed bool) ([]compartmen
 }
 
 // rangeOf reads what a historian writes from.
-func (se *Session) rangeOf(ctx context.Context, s span) (Range, error) {
+func (se *Session) rangeOf(ctx context.Context, s span) (historian.Range, error) {
 	ordinals := se.view.order[s.from:s.to]
 	messages, err := se.messagesOf(ctx, ordinals)
 	if err != nil {
-		return Range{}, err
+		return historian.Range{}, err
 	}
-	r := Range{Messages: messages, Hashes: make([]compartments.Hash, len(ordinals)), Tokens: make([]int, len(ordinals))}
+	r := historian.Range{Messages: messages, Hashes: make([]compartments.Hash, len(ordinals)), Tokens: make([]int, len(ordinals))}
 	for i, o := range ordinals {
 		r.Hashes[i] = se.entry(o).Hash
 		r.Tokens[i] = se.entry(o).Tokens()

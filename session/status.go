@@ -1,0 +1,176 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"ctxplugin/compartments"
+	"ctxplugin/decay"
+)
+
+// Status returns the numbers that decisions use.
+func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Status, error) {
+	var out Status
+	err := s.with(ctx, id, func(se *Session) error {
+		if err := se.mustExist(); err != nil {
+			return err
+		}
+		folds, err := s.cfg.Store.Folds(ctx, id)
+		if err != nil {
+			return err
+		}
+		out = se.status(folds)
+		return nil
+	})
+	return out, err
+}
+
+func (se *Session) status(folds []compartments.Fold) Status {
+	out := Status{Session: se.id, Stats: se.st.Stats, Messages: len(se.list), Tiers: map[string]int{}, Calibration: map[string]int{},
+		Numbers: numbers(se.cfg.Settings), HostIgnoring: se.st.Unnamed >= ignoredAfter}
+	standing := 0
+	for i, place := range se.view.place {
+		if place >= 0 {
+			standing++
+		}
+		for _, z := range se.entries[i].Sizes {
+			if z.Kind == compartments.PartOther {
+				out.Unknown++
+			}
+		}
+	}
+	out.Withdrawn = len(se.entries) - standing
+	inHead := 0
+	for _, pair := range se.st.Layout {
+		for _, item := range pair.Items {
+			out.Tiers[item.Tier.String()] += len(item.Compartments)
+			inHead += len(item.Compartments)
+		}
+	}
+	if raw := len(se.view.served) - inHead; raw > 0 {
+		out.Tiers[compartments.TierRaw.String()] = raw
+	}
+	for model, c := range se.st.Calibration {
+		out.Calibration[model] = c.Apply(1000)
+	}
+	for _, f := range folds {
+		line := FoldLine{Number: f.Number, At: f.At, Reason: string(f.Reason), Divergence: f.Divergence, Pairs: len(f.Layout),
+			Through: int64(f.Through), Before: f.Inputs.Before, After: f.Inputs.After, Tiers: map[string]int{}}
+		for _, pair := range f.Layout {
+			for _, item := range pair.Items {
+				line.Tiers[item.Tier.String()] += len(item.Compartments)
+			}
+		}
+		out.Folds = append(out.Folds, line)
+	}
+	out.Historian = "built-in, nothing waits"
+	if slice, _, ok := se.due(); ok && se.st.Stats.Usable > 0 {
+		out.Historian = fmt.Sprintf("built-in, %d messages wait", slice.to-slice.from)
+	}
+	for text := range se.told {
+		out.Notices = append(out.Notices, text)
+	}
+	return out
+}
+
+// numbers are the settings by name.
+func numbers(s decay.Settings) map[string]int {
+	b, err := json.Marshal(s)
+	out := map[string]int{}
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		panic("settings are plain numbers: " + err.Error())
+	}
+	return out
+}
+
+// Fold asks for a fold at the next transform, and reports whether one could free
+// anything. With dryRun nothing changes.
+func (s *Sessions) Fold(ctx context.Context, id compartments.SessionID, dryRun bool) (FoldReply, error) {
+	var out FoldReply
+	err := s.with(ctx, id, func(se *Session) error {
+		if err := se.mustExist(); err != nil {
+			return err
+		}
+		out.PlanID = se.planID
+		usable := se.st.Stats.Usable
+		if usable == 0 {
+			out.Reason = "no request was prepared yet"
+			return nil
+		}
+		p := &pass{Session: se, v: &se.view}
+		p.w = decay.Window{Usable: usable, Budget: se.st.Stats.Budget}
+		before := p.messages()
+		material := p.material(se.tailCut(&se.view, decay.Tail(usable, se.settings())))
+		o := decay.Choose(&material, p.w.Budget, p.w.Budget*se.settings().DemoteTo/1000, 0, se.settings())
+		if gain := before - o.After; len(o.Items) == 0 || gain < decay.LeastGain(usable, se.settings()) {
+			out.Reason = fmt.Sprintf("a fold would free %d tokens, and less than %d is not worth one", max(0, gain), decay.LeastGain(usable, se.settings()))
+			return nil
+		}
+		out.Folded = true
+		out.Reason = fmt.Sprintf("from %d to %d tokens at the next request", before, o.After)
+		if dryRun {
+			return nil
+		}
+		se.st.Asked = true
+		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
+	})
+	return out, err
+}
+
+// Event takes news that the list cannot show.
+func (s *Sessions) Event(ctx context.Context, e Event) error {
+	switch e.Type {
+	case "deleted":
+		return s.Forget(ctx, e.Session)
+	case "error":
+		if !e.Overflow {
+			return nil
+		}
+	default:
+		return nil // usage comes with the list, forks are recognised by content
+	}
+	return s.with(ctx, e.Session, func(se *Session) error {
+		if se.version == 0 {
+			return nil
+		}
+		se.overflowed()
+		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
+	})
+}
+
+// overflowed learns from a refusal: what the last request weighed is more than
+// this model takes.
+func (se *Session) overflowed() {
+	st := &se.st
+	st.Overflow = true
+	if st.Predicted == 0 {
+		return
+	}
+	weighed := st.Calibration[st.Model].Apply(st.Predicted) + st.Stats.Reserve
+	learned := weighed - weighed/20
+	if known := st.Learned[st.Model]; known == 0 || learned < known {
+		st.Learned[st.Model] = learned
+	}
+}
+
+// Forget removes a session with all that was derived from it. Forgetting a
+// session that nobody knows is no error.
+func (s *Sessions) Forget(ctx context.Context, id compartments.SessionID) error {
+	se, err := s.hold(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer s.release(se)
+	se.loaded = false
+	if err := s.cfg.Store.Forget(ctx, id); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, id)
+	return nil
+}
