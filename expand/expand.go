@@ -229,7 +229,7 @@ func (x *Expander) run(ctx context.Context, s *scene, list listing, room int) (s
 			for _, group := range groups(s.closed(m, pieces(m)), from) {
 				if !p.group(m, group, timed, whole) {
 					part := group[0].part
-					if timed && from == 0 {
+					if timed {
 						part = -1
 					}
 					p.line(moreMark + list.more(list.open[at+i:], part).String())
