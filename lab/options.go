@@ -1,0 +1,130 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"ctxplugin/compartments"
+)
+
+// ReplayOptions say what to replay and how.
+type ReplayOptions struct {
+	Files []string // session files; none replays the built-in sample
+
+	Window int // tokens of the model's context; 0 means 60,000
+	Output int // most tokens of a reply; 0 means 8,192
+	Prefix int // tokens of system text and tools; 0 means 8,000, or a quarter of the window if that is less
+
+	Prices Prices // all zero means DefaultPrices
+	Kind   string // how the provider caches: marks, automatic or none; empty means marks
+
+	// Tier shows the history with every compartment at this one tier: full,
+	// dense, compact or anchor. Empty leaves the choice to the plugin.
+	Tier        string
+	ShowHistory bool // print the history instead of the report
+	JSON        bool // print one JSON document instead of the report
+
+	// NoTimings leaves out what the clock measured, so that the report is the same
+	// in every run.
+	NoTimings bool
+
+	start launcher // launch, but for tests
+}
+
+// Prices are money per million tokens, in any currency.
+type Prices struct {
+	Input, Output, Read, Write float64
+}
+
+// DefaultPrices are dollars for a well-known model.
+var DefaultPrices = Prices{Input: 3, Output: 15, Read: 0.30, Write: 3.75}
+
+// The defaults, in tokens.
+const (
+	defaultWindow = 60_000
+	defaultOutput = 8_192
+	defaultPrefix = 8_000
+)
+
+// cacheLife is how long a provider keeps what nobody reads.
+const cacheLife = 5 * time.Minute
+
+// patience is how long a replay waits for one answer.
+const patience = 60 * time.Second
+
+// settings are the options, checked.
+type settings struct {
+	window window
+	prices compartments.Prices
+	tier   string
+}
+
+func (o *ReplayOptions) settings() (*settings, error) {
+	context, output, prefix := o.Window, o.Output, o.Prefix
+	if context == 0 {
+		context = defaultWindow
+	}
+	if output == 0 {
+		output = defaultOutput
+	}
+	if prefix == 0 {
+		prefix = min(defaultPrefix, context/4)
+	}
+	for name, n := range map[string]int{"window": context, "output": output, "prefix": prefix} {
+		if n < 0 || n > 1<<30 {
+			return nil, fmt.Errorf("%s: %d is no number of tokens", name, n)
+		}
+	}
+	w := divide(context, output, prefix)
+	if w.context-w.reserve-w.prefix < 1 {
+		return nil, fmt.Errorf("a window of %d tokens has no room left behind a prefix of %d and %d for the reply", w.context, w.prefix, w.reserve)
+	}
+	s := &settings{window: w, tier: o.Tier}
+	switch o.Tier {
+	case "", "full", "dense", "compact", "anchor":
+	default:
+		return nil, fmt.Errorf("tier: %q is none of full, dense, compact, anchor", o.Tier)
+	}
+	kind := o.Kind
+	if kind == "" {
+		kind = "marks"
+	}
+	switch kind {
+	case "marks", "automatic", "none":
+	default:
+		return nil, fmt.Errorf("kind: %q is none of marks, automatic, none", kind)
+	}
+	p := o.Prices
+	if p == (Prices{}) {
+		p = DefaultPrices
+	}
+	s.prices = compartments.Prices{Kind: kind, TTLMs: cacheLife.Milliseconds()}
+	for _, price := range []struct {
+		name string
+		from float64
+		to   *int64
+	}{{"input", p.Input, &s.prices.Input}, {"output", p.Output, &s.prices.Output},
+		{"read", p.Read, &s.prices.CacheRead}, {"write", p.Write, &s.prices.CacheWrite}} {
+		if !(price.from >= 0 && price.from <= 1e6) {
+			return nil, fmt.Errorf("price of %s: %v is not between 0 and 1,000,000", price.name, price.from)
+		}
+		*price.to = int64(math.Round(price.from * 1e6))
+	}
+	switch kind {
+	case "automatic":
+		s.prices.CacheWrite = s.prices.Input
+	case "none":
+		s.prices.CacheRead, s.prices.CacheWrite, s.prices.TTLMs = 0, 0, 0
+	}
+	return s, nil
+}
+
+func (s *settings) initialize(directory string) []byte {
+	options := "{}"
+	if s.tier != "" {
+		options = fmt.Sprintf(`{"forceTier":%q}`, s.tier)
+	}
+	return fmt.Appendf(nil, `{"protocolVersion":1,"host":{"name":"replay","version":"1"},"project":{"directory":%s},"capabilities":{"notify":true},"options":%s}`,
+		quote(directory), options)
+}

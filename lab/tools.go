@@ -1,0 +1,273 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// How much the replay opens again through the tools of the model.
+const (
+	openedRanges = 6
+	openedParts  = 12
+	rangeLength  = 4
+	pagesMost    = 400 // of one opening; more than that is a loop
+	soughtWords  = 12
+)
+
+// field names a text of a message that ctx_expand shows.
+type field struct {
+	message int // ordinal
+	part    int
+	name    string
+}
+
+func (f field) String() string {
+	return fmt.Sprintf("message %d, part %d, %s", f.message, f.part, f.name)
+}
+
+// callTool calls a tool as the model would.
+func (p *play) callTool(ctx context.Context, name, arguments string) (text string, failed bool, err error) {
+	reply, err := p.client.call(ctx, "tools/call", fmt.Appendf(nil, `{"sessionID":%s,"name":%q,"arguments":%s}`, quote(p.rec.id), name, arguments))
+	if err != nil {
+		return "", false, err
+	}
+	var r struct {
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		IsError bool `json:"isError"`
+	}
+	if err := json.Unmarshal(reply, &r); err != nil {
+		return "", false, fmt.Errorf("tools/call: %w", err)
+	}
+	for _, c := range r.Content {
+		text += c.Text
+	}
+	return text, r.IsError, nil
+}
+
+// open follows a call of ctx_expand and every call that its pages name, and
+// returns the fields that the bodies make up.
+func (p *play) open(ctx context.Context, arguments string) (map[field]string, error) {
+	parts := map[field][]stretch{}
+	waiting := []string{arguments}
+	for pages := 0; len(waiting) > 0; pages++ {
+		if pages == pagesMost {
+			return nil, fmt.Errorf("ctx_expand(%s) does not come to an end", arguments)
+		}
+		page, failed, err := p.callTool(ctx, "ctx_expand", waiting[0])
+		if err != nil {
+			return nil, err
+		}
+		if failed {
+			return nil, &toolError{fmt.Sprintf("ctx_expand(%s) answers: %.160s", waiting[0], page)}
+		}
+		bodies, calls, err := readPage(page)
+		if err != nil {
+			return nil, &toolError{fmt.Sprintf("ctx_expand(%s): %v", waiting[0], err)}
+		}
+		waiting = waiting[1:]
+		for _, b := range bodies {
+			f := field{b.message, b.part, b.field}
+			parts[f] = append(parts[f], b)
+		}
+		for _, c := range calls {
+			inner, ok := strings.CutPrefix(c, "ctx_expand(")
+			if !ok || !strings.HasSuffix(inner, ")") {
+				return nil, &toolError{fmt.Sprintf("ctx_expand(%s) names a call that is none: %.120s", arguments, c)}
+			}
+			waiting = append(waiting, strings.TrimSuffix(inner, ")"))
+		}
+	}
+	return join(parts)
+}
+
+// toolError is an answer of a tool that breaks a promise.
+type toolError struct{ what string }
+
+func (e *toolError) Error() string { return e.what }
+
+// join puts the stretches of each field together. Every byte must have come
+// exactly once.
+func join(parts map[field][]stretch) (map[field]string, error) {
+	out := map[field]string{}
+	for f, list := range parts {
+		slices.SortFunc(list, func(a, b stretch) int { return a.from - b.from })
+		var b strings.Builder
+		for _, s := range list {
+			if s.from != b.Len() {
+				return nil, &toolError{fmt.Sprintf("%s: bytes %d-%d came after byte %d", f, s.from, s.to, b.Len())}
+			}
+			b.WriteString(s.text)
+		}
+		if b.Len() != list[0].of {
+			return nil, &toolError{fmt.Sprintf("%s: %d of %d bytes came", f, b.Len(), list[0].of)}
+		}
+		out[f] = b.String()
+	}
+	return out, nil
+}
+
+// fieldsOf lists what ctx_expand must show of a message.
+func fieldsOf(m *message, ordinal int) map[field]string {
+	out := map[field]string{}
+	for i := range m.parts {
+		p := &m.parts[i]
+		switch {
+		case p.kind == "text" && !p.ignored && p.text != "":
+			out[field{ordinal, i, "text"}] = p.text
+		case p.kind == "tool" && !strings.HasPrefix(p.tool, "ctx_"):
+			if input := argumentText(p.state.input); input != "" {
+				out[field{ordinal, i, "input"}] = input
+			}
+			if !p.state.open() {
+				out[field{ordinal, i, "output"}] = p.state.output
+			}
+		}
+	}
+	return out
+}
+
+// checkPages opens a sample of ranges and of parts through ctx_expand and
+// compares what the pages hold with the recording.
+func checkPages(ctx context.Context, v *verdicts, p *play, order []int) error {
+	for _, at := range sample(max(1, len(order)-rangeLength+1), openedRanges) {
+		first, last := at+1, min(at+rangeLength, len(order))
+		want := map[field]string{}
+		for o := first; o <= last; o++ {
+			for f, s := range fieldsOf(&p.rec.messages[order[o-1]], o) {
+				want[f] = s
+			}
+		}
+		if err := p.compare(ctx, v, fmt.Sprintf(`{"first": %d, "last": %d}`, first, last), want); err != nil {
+			return err
+		}
+	}
+	for _, o := range largestParts(p.rec, order, openedParts) {
+		want := map[field]string{}
+		for f, s := range fieldsOf(&p.rec.messages[order[o.message-1]], o.message) {
+			if f.part == o.part {
+				want[f] = s
+			}
+		}
+		if err := p.compare(ctx, v, fmt.Sprintf(`{"message": %d, "part": %d}`, o.message, o.part), want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *play) compare(ctx context.Context, v *verdicts, arguments string, want map[field]string) error {
+	got, err := p.open(ctx, arguments)
+	if bad, ok := err.(*toolError); ok {
+		v.check(promisePages, false, "%s", bad.what)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for f, s := range want {
+		if opened, ok := got[f]; v.check(promisePages, ok, "ctx_expand(%s) does not show %s", arguments, f) {
+			v.check(promisePages, opened == s, "ctx_expand(%s) changes %s: %s", arguments, f, difference(opened, s))
+		}
+	}
+	for f := range got {
+		_, ok := want[f]
+		v.check(promisePages, ok, "ctx_expand(%s) shows %s, which it should not", arguments, f)
+	}
+	return nil
+}
+
+// largestParts names the parts with the longest outputs and texts, and one part
+// of every kind of character if there is one beyond ASCII.
+func largestParts(rec *recording, order []int, count int) []field {
+	type sized struct {
+		field
+		size int
+	}
+	var all []sized
+	for at, i := range order {
+		for f, s := range fieldsOf(&rec.messages[i], at+1) {
+			size := len(s)
+			for _, r := range s {
+				if r > 0x2ff {
+					size += 4 * len(s) // long texts beyond Latin come first: they are the harder ones
+					break
+				}
+			}
+			all = append(all, sized{field{f.message, f.part, ""}, size})
+		}
+	}
+	slices.SortFunc(all, func(a, b sized) int {
+		if a.size != b.size {
+			return b.size - a.size
+		}
+		if a.message != b.message {
+			return a.message - b.message
+		}
+		return a.part - b.part
+	})
+	var out []field
+	for _, s := range all {
+		if len(out) < count && !slices.Contains(out, s.field) {
+			out = append(out, s.field)
+		}
+	}
+	return out
+}
+
+// checkSearch looks for words that stand in one message alone.
+func checkSearch(ctx context.Context, v *verdicts, p *play, order []int) error {
+	for _, w := range rareWords(p.rec, order, soughtWords) {
+		found, failed, err := p.callTool(ctx, "ctx_search", string(fmt.Appendf(nil, `{"query":%s}`, quote(w.word))))
+		if err != nil {
+			return err
+		}
+		v.check(promiseFound, !failed && strings.Contains(found, fmt.Sprintf("message %d", w.message)),
+			"ctx_search does not find %q, which stands in message %d", w.word, w.message)
+	}
+	return nil
+}
+
+type rareWord struct {
+	word    string
+	message int // ordinal
+}
+
+// rareWords picks words of at least ten letters and digits that one message
+// alone holds, evenly spread over the session.
+func rareWords(rec *recording, order []int, count int) []rareWord {
+	where := map[string]int{} // word to the ordinal of its message; 0 for several
+	var words []string
+	for at, i := range order {
+		var texts []string
+		for _, s := range fieldsOf(&rec.messages[i], at+1) {
+			texts = append(texts, s)
+		}
+		slices.Sort(texts)
+		for _, s := range texts {
+			for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !nameRune(r) || r == '.' || r == '-' || r == '$' }) {
+				if len(w) < 10 || len(w) > 60 {
+					continue
+				}
+				low := strings.ToLower(w)
+				if before, seen := where[low]; !seen {
+					where[low] = at + 1
+					words = append(words, low)
+				} else if before != at+1 {
+					where[low] = 0
+				}
+			}
+		}
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return where[w] == 0 })
+	var out []rareWord
+	for _, at := range sample(len(words), count) {
+		out = append(out, rareWord{words[at], where[words[at]]})
+	}
+	return out
+}
