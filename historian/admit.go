@@ -31,6 +31,9 @@ var (
 	nameMost = [levels]int{24, 14, 8}
 )
 
+// briefTitle is the room of a title that stands above the request itself.
+const briefTitle = 56
+
 // admit fills a level with lines by priority while they fit the ceiling. above is
 // the page of the level above, whose lines are the only ones to choose from; nil
 // at full.
@@ -46,7 +49,6 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 			all = append(all, candidate{&lines[i], 1 << 30})
 		}
 	} else {
-		p.title = above.title
 		for _, q := range above.lines {
 			all = append(all, candidate{q.line, extent(q.text) + 2})
 		}
@@ -68,19 +70,35 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 	})
 	p.spans = r.spans
 	title := fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
+	if level != atCompact && extent(p.title) > briefTitle && r.force == nil && len(r.asks) > 0 {
+		if t := shorten(p.title, briefTitle); t != "" { // the request follows in full
+			p.title = t
+			title = fmt.Sprintf("[%d-%d] %s", r.first, r.last, t)
+		}
+	}
+	for _, n := range [...]int{briefTitle, 32, 16} {
+		if above == nil || within(p.title, above.text) {
+			break
+		}
+		p.title = shorten(p.title, n)
+		title = fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
+	}
 	used := count(title)
 	room := ceiling - min(nameRoom[level], ceiling/5)
 	var labelled [sections]bool
 	said := []string{letters(p.title, 400)}
+	whole := letters(r.title, 400)
 	for _, c := range all {
 		forms := c.l.forms[level]
 		for k, f := range forms {
-			if extent(f) > c.limit {
+			if extent(f) > c.limit || above != nil && !within(f, above.text) {
 				continue
 			}
-			key := letters(f, 32)
-			if repeated(said, key, c.l.sec) {
+			if repeated(said, letters(f, 400), c.l.sec) {
 				break
+			}
+			if c.l.sec == secAsked && whole == letters(f, 400) {
+				break // the title is the request
 			}
 			cost := count(f) + 2
 			if level != atCompact && c.l.ord != 0 {
@@ -112,14 +130,22 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 	return p
 }
 
+// within reports whether every name of a text stands in the tier above.
+func within(text, above string) bool {
+	ok := true
+	scanNames(text, func(n string, _ kind) { ok = ok && strings.Contains(above, n) })
+	return ok
+}
+
 // repeated reports whether an admitted line says the same already. Requests and
 // lists are exempt: a title may stand for the first words of a request only.
-func repeated(said []string, key string, sec section) bool {
+func repeated(said []string, text string, sec section) bool {
+	key := head(text, 32)
 	if len(key) < 12 || sec == secChanged || sec == secGit || sec == secRead || sec == secAsked || sec == secFailed || sec == secRan {
 		return false
 	}
-	for _, s := range said {
-		if strings.Contains(s, key) {
+	for i, s := range said {
+		if strings.Contains(s, key) || i > 0 && len(s) >= 24 && strings.Contains(text, head(s, 32)) {
 			return true
 		}
 	}

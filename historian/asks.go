@@ -46,7 +46,11 @@ func (r *record) collectAsks(v *view) {
 		a.text, a.whole = ownWords(m)
 		var notes []string
 		if a.width < 24 {
-			if q := answered(v, v.from+i, m.speech.own); q != "" {
+			q, from := answered(v, v.from+i, m.speech.own)
+			if from < v.from {
+				q = v.native(q)
+			}
+			if q != "" {
 				notes = append(notes, q)
 				a.answering = true
 			}
@@ -149,8 +153,8 @@ func ownWords(m *message) (text string, whole bool) {
 }
 
 // answered finds what a short message answers: option n of the text before it,
-// or the last question in that text.
-func answered(v *view, place int, own string) string {
+// or the last question in that text. from is the place of that text.
+func answered(v *view, place int, own string) (text string, from int) {
 	var units []unit
 	for i := place - 1; i >= 0 && i >= place-6; i-- {
 		if v.ms[i].who == person || v.ms[i].who == host {
@@ -158,11 +162,12 @@ func answered(v *view, place int, own string) string {
 		}
 		if v.ms[i].who == agent && len(v.ms[i].units)+len(v.ms[i].narrate) > 0 {
 			units = append(v.ms[i].narrate[:len(v.ms[i].narrate):len(v.ms[i].narrate)], v.ms[i].units...)
+			from = i
 			break
 		}
 	}
 	if len(units) == 0 {
-		return ""
+		return "", 0
 	}
 	var chosen []string
 	for _, n := range figures(own) {
@@ -174,21 +179,21 @@ func answered(v *view, place int, own string) string {
 		}
 	}
 	if len(chosen) > 0 {
-		return "answering: " + strings.Join(chosen, "; ")
+		return "answering: " + strings.Join(chosen, "; "), from
 	}
 	for i := len(units) - 1; i >= 0; i-- {
 		if question(units[i].text) {
-			return "answering: " + shorten(safe(units[i].text), 160)
+			return "answering: " + shorten(safe(units[i].text), 160), from
 		}
 	}
 	last := units[len(units)-1]
 	if hasAny(strings.ToLower(last.text), offers) {
-		return "answering: " + shorten(safe(last.text), 160)
+		return "answering: " + shorten(safe(last.text), 160), from
 	}
 	if o, ok := conclude(units, 0, 0); ok {
-		return "after: " + shorten(o.main, 120)
+		return "after: " + shorten(o.main, 120), from
 	}
-	return ""
+	return "", 0
 }
 
 // figures lists the small numbers of a short answer, at most three; none if there

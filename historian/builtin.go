@@ -48,7 +48,7 @@ func (b *Builtin) Write(ctx context.Context, r Range) ([]compartments.Compartmen
 		if i+1 < len(starts) {
 			to = starts[i+1]
 		}
-		v.from, v.to = from, to
+		v.from, v.to, v.named = from, to, nil
 		c, next := b.write(v, r, force)
 		force = next
 		c.Provisional = to == len(v.ms)
@@ -114,7 +114,7 @@ func (b *Builtin) write(v *view, r Range, force *request) (compartments.Compartm
 	c.Generator = Generator
 	for _, f := range c.Facts {
 		if f.Kind == factRequest {
-			return c, &request{f.Ordinal, f.Text}
+			return c, &request{ord: f.Ordinal, title: f.Text}
 		}
 	}
 	return c, force
@@ -140,7 +140,7 @@ func inForce(prior []compartments.Compartment) *request {
 	for i := len(prior) - 1; i >= 0 && i >= len(prior)-8; i-- {
 		for _, f := range prior[i].Facts {
 			if f.Kind == factRequest {
-				return &request{f.Ordinal, f.Text}
+				return &request{ord: f.Ordinal, title: f.Text}
 			}
 		}
 	}

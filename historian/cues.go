@@ -5,9 +5,8 @@ import "strings"
 // The word lists. They rank lines and keep small talk out of view; none of them
 // decides whether a fact is kept. Phrases are in lower case.
 
-var chatOpeners = []string{"let me", "i'll", "i will", "now let", "let's", "i'm going to", "now i", "first, let", "great", "perfect", "sure", "okay", "ok,", "good,",
-	"excellent", "i need to", "next, i", "looking at", "you're right", "you're absolutely", "got it", "understood", "sounds good", "i should", "absolutely", "thanks", "thank you", "now update", "now add",
-	"now fix", "now the", "i understand", "i see", "good point", "good catch", "good question", "alright", "hmm", "wait", "actually, let", "i have to", "i can see", "time to",
+var chatOpeners = []string{"let me", "i'll", "i will", "let's", "i'm going to", "first, let", "great", "perfect", "sure", "okay", "ok,", "good,",
+	"excellent", "i need to", "next, i", "looking at", "you're right", "you're absolutely", "got it", "understood", "sounds good", "i should", "absolutely", "thanks", "thank you", "now ", "i understand", "i see", "good point", "good catch", "good question", "alright", "hmm", "wait", "actually, let", "i have to", "i can see", "time to",
 	"让我", "我来", "现在", "好的", "接下来", "我将", "我会", "먼저", "이제", "좋습니다", "네,", "알겠습니다", "では", "まず", "次に", "了解", "vou ", "agora", "vamos", "voy a", "ahora", "je vais", "maintenant", "ich werde", "jetzt", "lass mich"}
 
 var offers = []string{"let me know", "would you like", "do you want", "want me to", "shall i", "should i", "feel free", "if you want", "if you'd like", "happy to", "i can also", "ready to", "next steps", "just say", "tell me",

@@ -31,7 +31,7 @@ func (r *record) facts() []compartments.Fact {
 		if t := titleOf(r.asks[lead].units); t != "" {
 			add(r.asks[lead].ord, factRequest, t, words(t))
 		}
-	} else if r.force != nil {
+	} else if r.force != nil && r.force.title != "" {
 		add(r.force.ord, factRequest, r.force.title, words(r.force.title))
 	}
 	for i := range r.files {

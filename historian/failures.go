@@ -264,7 +264,7 @@ func anyError(body string) bool {
 	return false
 }
 
-// tracePlace turns `File "/a/b.py", line 3, in f` into b.py:3.
+// tracePlace turns `File "/a/b.py", line 3, in f` into "b.py line 3".
 func tracePlace(t string) string {
 	rest, ok := strings.CutPrefix(t, `File "`)
 	if !ok {
@@ -278,7 +278,7 @@ func tracePlace(t string) string {
 	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
 		n++
 	}
-	return baseName(path) + ":" + rest[:n]
+	return baseName(path) + " line " + rest[:n]
 }
 
 // strongLine is the first line with a strong mark, of an output whose exit code

@@ -143,8 +143,16 @@ func linkIn(t string) string {
 func commitsIn(text string) []commit {
 	var out []commit
 	seen := map[string]bool{}
+	waiting := false // the title stands on the next line
 	for line := range strings.SplitSeq(text, "\n") {
 		rest := line
+		if _, after, ok := strings.Cut(line, ": `"); waiting && ok && len(out) > 0 {
+			if title, _, ok := strings.Cut(after, "`"); ok && !hexDigits(title) {
+				out[len(out)-1].text = shorten(fold(title), 100)
+			}
+			waiting = false
+			continue
+		}
 		for {
 			open := strings.IndexByte(rest, '`')
 			if open < 0 {
@@ -165,6 +173,7 @@ func commitsIn(text string) []commit {
 				title = strings.TrimSpace(title[:cut])
 			}
 			out = append(out, commit{hash: word, text: shorten(title, 100), event: "commit"})
+			waiting = title == ""
 		}
 	}
 	return out

@@ -55,7 +55,7 @@ func (r *record) lines() []line {
 	r.askLines(add)
 	r.outcomeLines(add)
 	for i, w := range r.why {
-		prio := 84 - 4*i
+		prio := 82 - 4*i
 		if i > 3 {
 			prio = 60 - 2*(i-4)
 		}
@@ -99,9 +99,9 @@ func sizes(text string, limits ...int) []string {
 }
 
 func (r *record) askLines(add func(line)) {
-	if r.force != nil {
-		text := "[" + itoa(int(r.force.ord)) + "] \"" + r.force.title + "\" (in force)"
-		add(line{sec: secAsked, prio: 92, ord: 0, dim: compartments.Constraints, forms: [levels][]string{{text}, {text}, nil}, probe: r.force.title})
+	if r.force != nil && r.force.shown != "" {
+		text := "[" + itoa(int(r.force.ord)) + "] \"" + r.force.shown + "\" (in force)"
+		add(line{sec: secAsked, prio: 92, ord: 0, dim: compartments.Constraints, forms: [levels][]string{{text}, {text}, nil}, probe: r.force.shown})
 	}
 	lead := r.lead()
 	for i := range r.asks {
@@ -130,7 +130,10 @@ func (r *record) askLines(add func(line)) {
 		case a.width < 24 && a.note != "":
 			l.prio = 62
 		default:
-			l.prio = 78 + min(3, a.width/60)
+			l.prio = 82
+			if a.width <= 160 { // corrections are short
+				l.prio = 85
+			}
 		}
 		if a.marked {
 			l.prio += 6
@@ -157,9 +160,8 @@ func (r *record) askLines(add func(line)) {
 		}
 		var compact []string
 		if i != lead || r.force != nil {
-			if t := shorten(a.text, 90); t != "" && a.width >= 24 {
-				compact = []string{"\"" + t + "\""}
-				if s := shorten(a.text, 60); s != "" && s != t {
+			if a.width >= 16 {
+				for _, s := range sizes(a.text, 90, 64) {
 					compact = append(compact, "\""+s+"\"")
 				}
 			}
@@ -213,7 +215,7 @@ func (r *record) failureLines(add func(line)) {
 		open := f.passed == 0
 		prio := 58
 		if open {
-			prio = 83
+			prio = 86
 			switch {
 			case f.class == classLook && f.shell:
 				prio -= 35
@@ -288,7 +290,7 @@ func (r *record) fileLines(add func(line)) {
 			return strings.Join(parts, ", ") + others(len(r.files)-n, "")
 		}
 		add(line{sec: secChanged, prio: 90, dim: compartments.Location, forms: [levels][]string{
-			series(len(r.files), full, 20, 10, 5), series(len(r.files), dense, 10, 6, 4, 2), series(len(r.files), compact, 6, 4, 2)}})
+			series(len(r.files), full, 20, 10, 5), series(len(r.files), dense, 10, 6, 4, 2), series(len(r.files), compact, 5, 3, 1)}})
 	}
 	if len(r.reads) > 0 {
 		full := func(n int) string {
@@ -361,7 +363,7 @@ func (r *record) gitLines(add func(line)) {
 
 func (g *gitFact) key() string {
 	if g.hash != "" {
-		return g.hash
+		return head(g.hash, 7)
 	}
 	return g.text
 }
@@ -375,11 +377,11 @@ func (g *gitFact) show(level int) string {
 	}
 	switch level {
 	case atFull:
-		return "commit " + g.hash + " " + shorten(g.text, 100)
+		return strings.TrimSpace("commit " + head(g.hash, 12) + " " + shorten(g.text, 100))
 	case atDense:
-		return g.hash + " " + shorten(g.text, 70)
+		return strings.TrimSpace(head(g.hash, 9) + " " + shorten(g.text, 70))
 	}
-	return g.hash
+	return head(g.hash, 7)
 }
 
 func (r *record) ranLines(add func(line)) {
@@ -441,7 +443,14 @@ func nonEmpty(forms ...string) []string {
 func (r *record) openLines(add func(line)) {
 	if len(r.todoLeft) > 0 {
 		list := func(n int) string {
-			s := "to do: " + strings.Join(r.todoLeft[:min(n, len(r.todoLeft))], "; ") + others(len(r.todoLeft)-n, "")
+			var parts []string
+			for _, t := range r.todoLeft[:min(n, len(r.todoLeft))] {
+				if n < 3 {
+					t = shorten(t, 60)
+				}
+				parts = append(parts, t)
+			}
+			s := "to do: " + strings.Join(parts, "; ") + others(len(r.todoLeft)-n, "")
 			if r.todo.score > 0 {
 				s += " (" + itoa(r.todo.score) + " done)"
 			}

@@ -20,9 +20,9 @@ var classes = func() (t [256]uint8) {
 		switch {
 		case c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 			t[c] = classWord | className | classSecret
-		case strings.IndexByte("_-./\\:@#~$%+=", byte(c)) >= 0:
+		case strings.IndexByte("_-./\\:@#~$", byte(c)) >= 0:
 			t[c] = className | classSecret
-		case strings.IndexByte("?&!*^,", byte(c)) >= 0:
+		case strings.IndexByte("+=%?&!*^,", byte(c)) >= 0:
 			t[c] = classSecret
 		case c >= 0xc3 && c <= 0xdf || c >= 0x80 && c < 0xc0:
 			t[c] = className
@@ -128,7 +128,7 @@ func scanNames(s string, found func(name string, k kind)) {
 func trimName(w string) string {
 	for w != "" {
 		switch c := w[len(w)-1]; c {
-		case '.', ':', '-', '=', '+', '@', '#', '\\', '%', '~', '$':
+		case '.', ':', '-', '@', '#', '\\', '~', '$':
 			w = w[:len(w)-1]
 			continue
 		}
@@ -136,10 +136,7 @@ func trimName(w string) string {
 	}
 	for w != "" {
 		switch c := w[0]; c {
-		case ':', '=', '+', '%', '\\':
-			w = w[1:]
-			continue
-		case '@':
+		case ':', '\\', '@':
 			w = w[1:]
 			continue
 		case '-':
@@ -302,6 +299,9 @@ func pathKind(w string, letters, digits, under, humps int) kind {
 	}
 	trimmed := strings.TrimRight(w, "/\\")
 	base := baseName(trimmed)
+	if strings.Contains(w, `\`) && !fileLike(base) && w[1] != ':' && w[0] != '.' && w[0] != '~' {
+		return kindNone // an escape, not a folder
+	}
 	slashes := strings.Count(trimmed, "/") + strings.Count(trimmed, `\`)
 	switch {
 	case slashes == 0:

@@ -62,8 +62,11 @@ func (r *record) rankNames(v *view) {
 		case kindPort, kindCommit:
 			s += 2
 		case kindWord:
-			s--
+			s -= 4
 		case kindFlag:
+			if t.weight <= int32(fromCommand) {
+				continue
+			}
 			s -= 6
 		}
 		if len(n.text) > 60 {
@@ -77,7 +80,7 @@ func (r *record) rankNames(v *view) {
 			break
 		}
 		text := v.lex.list[a.id].text
-		if r.redundant(text, listed) {
+		if r.redundant(text, listed) || v.lex.list[a.id].kind == kindCommit && r.committed(text) {
 			continue
 		}
 		r.names = append(r.names, text)
@@ -99,6 +102,16 @@ func (r *record) redundant(text string, listed map[string]bool) bool {
 	}
 	for _, n := range r.names {
 		if strings.EqualFold(n, text) || strings.HasPrefix(n, text+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// committed reports whether a hash is one of a commit that the record lists.
+func (r *record) committed(hash string) bool {
+	for i := range r.git {
+		if g := r.git[i].hash; g != "" && (strings.HasPrefix(hash, g) || strings.HasPrefix(g, hash)) {
 			return true
 		}
 	}

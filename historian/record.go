@@ -46,6 +46,7 @@ type record struct {
 type request struct {
 	ord   compartments.Ordinal
 	title string
+	shown string // as much of the title as a run may show that did not ask it
 }
 
 // said is one unit of text with the message it stands in.
@@ -70,9 +71,41 @@ type view struct {
 	ms       []message
 	from, to int
 	lex      *lexicon
+	named    map[string]bool // names of the run, once asked for
 }
 
 func (v *view) run() []message { return v.ms[v.from:v.to] }
+
+// native cuts a text from outside the run before the first name that the run
+// does not mention itself: a tier holds no identifier that its source lacks. It
+// returns "" when too little is left.
+func (v *view) native(text string) string {
+	if v.named == nil {
+		v.named = map[string]bool{}
+		for i := v.from; i < v.to; i++ {
+			for _, m := range v.ms[i].names {
+				v.named[v.lex.list[m.id].text] = true
+			}
+		}
+	}
+	end := len(text)
+	scanNames(text, func(n string, k kind) {
+		if at := strings.Index(text, n); !v.named[nameKey(n, k)] && at < end {
+			end = at
+		}
+	})
+	if end == len(text) {
+		return text
+	}
+	cut := strings.TrimRight(text[:end], " `'\"([{,;:-–—/@.")
+	if strings.Count(cut, "`")%2 == 1 {
+		cut = strings.TrimRight(cut[:strings.LastIndexByte(cut, '`')], " ([{,;:")
+	}
+	if width(cut) < 16 {
+		return ""
+	}
+	return strings.TrimSuffix(cut, " …") + " …"
+}
 
 // compile builds the record of a run. force is the last request before it.
 func compile(v *view, force *request) *record {
@@ -83,7 +116,7 @@ func compile(v *view, force *request) *record {
 	}
 	r.collectAsks(v)
 	if len(ms) > 0 && force != nil && (len(r.asks) == 0 || v.opensInTurn()) {
-		r.force = force
+		r.force = &request{force.ord, force.title, v.native(force.title)}
 	}
 	r.collectOutcomes(v)
 	r.collectFailures(ms)
@@ -290,7 +323,7 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 	for i := max(0, len(units)-3); i < len(units); i++ {
 		u := units[i]
 		low := strings.ToLower(u.text)
-		if used[i] || question(u.text) || hasAny(low, offers) || !hasAny(low, caveats) || u.kind == unitHeader {
+		if used[i] || question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) || !hasAny(low, caveats) || u.kind == unitHeader {
 			continue
 		}
 		if text := fact(u.text); text != "" {
@@ -491,8 +524,11 @@ func (r *record) collectTalk(ms []message) {
 					continue
 				}
 				text := shorten(safe(u.task), 120)
-				if o, ok := conclude(split(u.result, false), ms[i].ord, 1); ok {
+				if o, ok := conclude(split(u.result, false), ms[i].ord, 2); ok {
 					text += " → " + shorten(o.main, 200)
+					for _, m := range append(o.caveats, o.more...) {
+						text += " " + shorten(m.text, 120)
+					}
 				} else if u.failed {
 					text += " → failed: " + shorten(safe(u.errLine), 120)
 				}

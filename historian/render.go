@@ -75,8 +75,8 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 			}
 		case secGit:
 			for i := len(r.git) - 1; i >= 0 && len(marks) < 2; i-- {
-				if h := r.git[i].hash; h != "" && strings.Contains(compact.text, h) {
-					marks = append(marks, h)
+				if h := r.git[i].hash; h != "" && strings.Contains(compact.text, head(h, 7)) {
+					marks = append(marks, head(h, 7))
 				}
 			}
 		}

@@ -171,9 +171,15 @@ func mentions(before, rest []rune) bool {
 	if len(rest) == 0 || !latin(rest[0]) && rest[0] != '.' && rest[0] != '/' && rest[0] != '~' {
 		return false
 	}
+	if strings.Contains(string(rest[:min(len(rest), 24)]), "://") {
+		return false // an address in somebody's own scheme
+	}
 	if len(before) == 0 {
 		return true
 	}
-	last := before[len(before)-1]
-	return last != '`' && !latin(last) && last != '.' && last != '-' && last != '+'
+	switch before[len(before)-1] {
+	case ' ', '(', '[', '{', '"', '\'', ',', ';', ':', '“', '「', '（', '，', '、', '。':
+		return true
+	}
+	return wide(before[len(before)-1])
 }

@@ -60,10 +60,15 @@ func (r *record) entitle() {
 	}
 	did := r.result(60)
 	if r.force != nil {
-		t := "(cont. of [" + itoa(int(r.force.ord)) + "]) "
-		r.title = t + shorten(r.force.title, 60)
-		if did != "" {
+		r.title = "(cont. of [" + itoa(int(r.force.ord)) + "])"
+		if t := shorten(r.force.shown, 60); t != "" {
+			r.title += " " + t
+		}
+		switch {
+		case did != "":
 			r.title += ": " + did
+		case r.force.shown == "" && len(r.files) > 0:
+			r.title += " " + strings.Join(shownFiles(r.files, 2), ", ")
 		}
 		return
 	}

@@ -36,6 +36,7 @@ func split(text string, loose bool) []unit {
 	var para []string
 	fenced := false
 	table := false
+	code := 0 // lines of the fence so far, if an introduction waits for them
 	flush := func() {
 		if len(para) == 0 {
 			return
@@ -64,9 +65,14 @@ func split(text string, loose bool) []unit {
 			flush()
 			fenced = !fenced
 			bullet, table = false, false
+			code = 0
 			continue
 		}
 		if fenced {
+			// An introduction without the first line it introduces says nothing.
+			if code++; code == 1 && t != "" && len(t) < 120 && len(units) > 0 && strings.HasSuffix(units[len(units)-1].text, ":") && !strings.Contains(t, "`") {
+				units[len(units)-1].text += " `" + fold(t) + "`"
+			}
 			continue
 		}
 		for strings.HasPrefix(t, ">") {

@@ -231,6 +231,31 @@ func (s *speech) sort(text string, told map[string]bool) {
 		}
 	}
 	s.own = strings.TrimSpace(strings.Join(own, "\n"))
+	s.unpath()
+}
+
+// unpath takes a leading picture or long path off the words, as people drop one
+// in front of what they ask.
+func (s *speech) unpath() {
+	t := s.own
+	if t == "" {
+		return
+	}
+	end := strings.IndexByte(t, ' ')
+	if t[0] == '\'' || t[0] == '"' {
+		if end = strings.IndexByte(t[1:], t[0]); end >= 0 {
+			end += 2
+		}
+	}
+	if end < 40 || end >= len(t) || strings.Count(t[:end], "/") < 3 || strings.Contains(t[:end], "\n") {
+		return
+	}
+	path := strings.Trim(t[:end], "'\"")
+	if !fileLike(baseName(path)) || strings.Contains(path, "://") {
+		return
+	}
+	s.attached = append(s.attached, path)
+	s.own = strings.TrimSpace(t[end:])
 }
 
 // A line counts as quoted from the agent from this width, by so many letters.
@@ -268,6 +293,11 @@ func pastedLine(line string, alone bool) bool {
 	}
 	if alone {
 		return false
+	}
+	for _, prompt := range [...]string{"➜ ", "❯ ", "$ ", "% ", "PS C:\\", ">>> "} {
+		if strings.HasPrefix(t, prompt) {
+			return true
+		}
 	}
 	if len(t) >= 10 && stamped(t) {
 		return true
