@@ -274,6 +274,10 @@ func (s *scene) batch(ordinals []compartments.Ordinal) []compartments.Ordinal {
 
 func (x *Expander) decode(ctx context.Context, s *scene, ordinals []compartments.Ordinal) ([]compartments.Message, error) {
 	raw, err := x.source.Raw(ctx, s.Session, ordinals)
+	if err != nil && compartments.CodeOf(err) == compartments.CodeNotFound {
+		return nil, absent("the originals of messages %s are missing in the store, so what the record says of them is all there is (%s).",
+			runs(ordinals), oneLine(err.Error(), 200))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read messages %s: %w", runs(ordinals), err)
 	}

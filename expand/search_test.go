@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ctxplugin/compartments"
 )
@@ -138,6 +139,51 @@ func TestCall_StoreFaults(t *testing.T) {
 			if !errors.Is(got, err) || r != (Result{}) {
 				t.Errorf("%s%s: %v, %v", c[0], c[1], got, r)
 			}
+		}
+	}
+}
+
+// TestCall_MissingOriginals asks for messages whose text is gone from the store.
+func TestCall_MissingOriginals(t *testing.T) {
+	w := investigation(t)
+	w.store.raw = w.store.raw[:2]
+	for _, arguments := range []string{`{"first": 1, "last": 4}`, `{"message": 4, "part": 0}`} {
+		if r := w.call(ToolExpand, arguments, 40_000); !r.IsError || !strings.Contains(r.Text, "missing in the store") {
+			t.Errorf("%s: %+v", arguments, r)
+		}
+	}
+}
+
+// TestCall_BytesThatAreNoUTF8 opens what the store holds byte for byte, although
+// it is no valid UTF-8.
+func TestCall_BytesThatAreNoUTF8(t *testing.T) {
+	w := newWorld(t)
+	w.addRaw([]byte("{\"id\":\"m\",\"role\":\"assistant\",\"parts\":[{\"type\":\"tool\",\"tool\":\"ba\xffsh\",\"state\":{\"status\":\"completed\"," +
+		"\"input\":{\"a\xfe\":\"b\xc3\"},\"output\":\"\xed\xa0\x80 \\ud800 \x80\x80\x80\x80\x80\"}},{\"type\":\"tool\",\"tool\":\"x\",\"state\":{\"input\":\"\xff\xff\"}}]}"))
+	w.add("user", text("on"))
+	w.fold(1)
+	r := w.call(ToolExpand, `{"first": 1, "last": 1}`, 40_000)
+	bodies, _, err := ReadPage(r.Text)
+	if err != nil || !utf8.ValidString(r.Text) || len(bodies) != 3 {
+		t.Fatalf("%v, %q", err, r.Text)
+	}
+	if got, want := bodies[1].Text, "\uFFFD\uFFFD\uFFFD \uFFFD \uFFFD\uFFFD\uFFFD\uFFFD\uFFFD"; got != want {
+		t.Errorf("the output is %q, want %q", got, want)
+	}
+	for limit := 1; limit < 200; limit += 13 {
+		var joined strings.Builder
+		for offset := 0; ; {
+			r, err := New(w.store, countBytes).Stored(t.Context(), w.view, Request{Message: "m", Part: 0, Offset: offset, Limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			joined.WriteString(r.Text)
+			if offset = r.Next; offset == 0 {
+				break
+			}
+		}
+		if !strings.Contains(string(w.store.raw[0]), joined.String()) || !strings.HasSuffix(joined.String(), "}}") {
+			t.Errorf("limit %d: %q", limit, joined.String())
 		}
 	}
 }
