@@ -130,7 +130,7 @@ func (c *Compartment) Validate() error {
 // Legal lists the tiers that policy allows, from most to least. It is never
 // empty. Raw is always legal; a rendered tier must exist and keep the floor.
 func (c *Compartment) Legal() []Tier {
-	legal := []Tier{TierRaw}
+	legal := append(make([]Tier, 0, 1+len(Rendered)), TierRaw)
 	if c.Retention == Pinned {
 		return legal
 	}

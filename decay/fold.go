@@ -45,7 +45,7 @@ func Choose(m *Material, budget, target, limit int, s Settings) Option {
 		if !o.Fits || limit > 0 && o.After > limit {
 			continue
 		}
-		if full.Selection.last.tokens > 0 && full.Selection.last.times(s.Fairness).less(o.Selection.last) {
+		if full.Selection.last > 0 && o.Selection.last > full.Selection.last*loss(s.Fairness) {
 			continue
 		}
 		return o
@@ -67,7 +67,7 @@ func (m *Material) option(kept, budget, target int, s Settings) Option {
 	opening := Preamble(kept == 0)
 	o.Target = budget - fixed - opening
 	o.Selection = Select(o.Candidates, o.Target, s)
-	if o.Selection.last.tokens > 0 { // something had to give: make room for a while
+	if o.Selection.last > 0 { // something had to give: make room for a while
 		o.Target = target - fixed - opening
 		o.Selection = Select(o.Candidates, o.Target, s)
 	}

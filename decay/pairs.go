@@ -14,9 +14,7 @@ func Layout(candidates []Candidate, sel Selection) (items []compartments.Item, t
 			item := compartments.Item{Tier: t, Tokens: t.Ceiling()}
 			for len(item.Compartments) < sel.GroupSize && i < len(candidates) && sel.Tiers[i] == compartments.TierIndex {
 				item.Compartments = append(item.Compartments, candidates[i].Compartment.ID)
-				for _, s := range candidates[i].Compartment.Spans {
-					item.Tokens += s.Tokens + headingTokens
-				}
+				item.Tokens += spanTokens(candidates[i].Compartment)
 				i++
 			}
 			i--

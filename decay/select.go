@@ -1,6 +1,7 @@
 package decay
 
 import (
+	"cmp"
 	"slices"
 
 	"ctxplugin/compartments"
@@ -30,10 +31,15 @@ const headingTokens = 3
 
 // step is one demotion: candidate goes from one hull point to the next.
 type step struct {
-	loss
 	candidate int
 	to        point
-	saves     int
+	saves     int64
+}
+
+// turn is the place of a step in the one list of demotions.
+type turn struct {
+	loss loss
+	at   int // index of the step: candidates in order, each one's steps downwards
 }
 
 // Select picks tiers for candidates, in list order, so that they take at most
@@ -50,70 +56,85 @@ func Select(candidates []Candidate, target int, s Settings) Selection {
 	sel := Selection{Tiers: make([]compartments.Tier, len(candidates)), GroupSize: groupSize(len(candidates), target)}
 	now := make([]point, len(candidates))
 	steps := make([]step, 0, 4*len(candidates))
+	turns := make([]turn, 0, 4*len(candidates))
 	points := make([]point, 0, 8)
-	total := 0
-	atLeast := loss{0, 1} // index steps go oldest first
+	total, most := int64(0), int64(target)*tokenUnit
+	var indexing loss // of the last step into an index line: they go oldest first
 	for i := range candidates {
-		c := &candidates[i]
-		points = legalPoints(points[:0], c, len(candidates)-1-i, sel.GroupSize, s)
-		tail := points[len(points)-1]
-		indexed := tail.tier >= compartments.TierIndex
-		if indexed {
-			points = points[:len(points)-1]
-		}
+		var tail point
+		points, tail = legalPoints(points[:0], &candidates[i], len(candidates)-1-i, sel.GroupSize, s)
 		h := hull(points)
 		now[i] = h[0]
 		total += h[0].tokens
-		before := loss{0, 1}
+		var before loss
 		for j := 1; j < len(h); j++ {
 			before = rate(h[j-1], h[j])
-			steps = append(steps, step{loss: before, candidate: i, to: h[j], saves: h[j-1].tokens - h[j].tokens})
+			turns = append(turns, turn{before, len(steps)})
+			steps = append(steps, step{i, h[j], h[j-1].tokens - h[j].tokens})
 		}
-		if lowest := h[len(h)-1]; indexed && tail.tokens < lowest.tokens {
-			l := rate(lowest, tail)
-			if l.less(before) {
-				l = before
-			}
-			if l.less(atLeast) {
-				l = atLeast
-			}
-			atLeast = l
-			steps = append(steps, step{loss: l, candidate: i, to: tail, saves: lowest.tokens - tail.tokens})
+		if lowest := h[len(h)-1]; tail.tier != compartments.TierNone && tail.tokens < lowest.tokens {
+			indexing = max(indexing, before, rate(lowest, tail))
+			turns = append(turns, turn{indexing, len(steps)})
+			steps = append(steps, step{i, tail, lowest.tokens - tail.tokens})
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b step) int {
-		switch {
-		case a.less(b.loss):
-			return -1
-		case b.less(a.loss):
-			return 1
+	slices.SortFunc(turns, func(a, b turn) int {
+		if c := cmp.Compare(a.loss, b.loss); c != 0 {
+			return c
 		}
-		return a.candidate - b.candidate
+		return a.at - b.at
 	})
-	slack := 0
-	for _, st := range steps {
-		if total+slack <= target {
+	lines := false
+	for _, t := range turns {
+		if total <= most && (!lines || asRendered(candidates, now, sel.GroupSize) <= most) {
 			break
 		}
+		st := steps[t.at]
 		now[st.candidate] = st.to
 		total -= st.saves
-		sel.last = st.loss
-		if st.to.tier == compartments.TierIndex {
-			slack = compartments.TierIndex.Ceiling() // the last line may be short of compartments
-		}
+		sel.last = t.loss
+		lines = lines || st.to.tier == compartments.TierIndex
 	}
-	total -= renderBeforeRendered(candidates, now, sel.GroupSize, s)
+	renderBeforeRendered(candidates, now, sel.GroupSize, s)
 	for i, p := range now {
 		sel.Tiers[i] = p.tier
 	}
-	sel.Tokens = total + slack
+	sel.Tokens = int((asRendered(candidates, now, sel.GroupSize) + tokenUnit - 1) / tokenUnit)
 	sel.fits = sel.Tokens <= target
 	return sel
 }
 
+// asRendered is what the points take together, in 1/tokenUnit: an index line
+// may stand for fewer compartments than it could.
+func asRendered(candidates []Candidate, now []point, group int) int64 {
+	sum, run := int64(0), 0
+	for i, p := range now {
+		if p.tier != compartments.TierIndex {
+			sum += p.tokens
+			run = 0
+			continue
+		}
+		if run%group == 0 {
+			sum += int64(compartments.TierIndex.Ceiling()) * tokenUnit
+		}
+		run++
+		sum += int64(spanTokens(candidates[i].Compartment)) * tokenUnit
+	}
+	return sum
+}
+
+// spanTokens is what the exact spans of a compartment take below an index line.
+func spanTokens(c *compartments.Compartment) int {
+	n := 0
+	for _, span := range c.Spans {
+		n += span.Tokens + headingTokens
+	}
+	return n
+}
+
 // renderBeforeRendered demotes raw candidates that have a rendered one behind
-// them and returns the tokens it saved.
-func renderBeforeRendered(candidates []Candidate, now []point, group int, s Settings) (saved int) {
+// them.
+func renderBeforeRendered(candidates []Candidate, now []point, group int, s Settings) {
 	behind := false
 	for i := len(now) - 1; i >= 0; i-- {
 		if now[i].tier != compartments.TierRaw {
@@ -123,47 +144,45 @@ func renderBeforeRendered(candidates []Candidate, now []point, group int, s Sett
 		if !behind {
 			continue
 		}
-		points := legalPoints(nil, &candidates[i], len(candidates)-1-i, group, s)
+		points, _ := legalPoints(nil, &candidates[i], len(candidates)-1-i, group, s)
 		if len(points) < 2 {
 			continue // raw only: it stays in place, kept
 		}
-		saved += now[i].tokens - points[1].tokens
 		now[i] = points[1]
 	}
-	return saved
 }
 
 // legalPoints appends the legal representations of a candidate, most tokens
-// first; an index point, or one out of the window, stands last.
-func legalPoints(points []point, c *Candidate, age, group int, s Settings) []point {
+// first. tail is what lies below them, into an index line or out of the window;
+// its tier is TierNone if policy allows neither.
+func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all []point, tail point) {
 	comp := c.Compartment
-	worth := func(survival int64) int64 {
-		return value(survival, comp.Importance, c.Relevance, age, s.HalfLife)
+	at := func(t compartments.Tier, tokens int, survival int64) point {
+		return point{t, int64(tokens) * tokenUnit, value(survival, comp.Importance, c.Relevance, age, s.HalfLife)}
 	}
+	anchored := false
 	for _, t := range comp.Legal() {
 		if t == compartments.TierRaw {
 			if c.Applied == compartments.TierRaw || comp.Retention == compartments.Pinned {
-				points = append(points, point{t, comp.RawTokens, worth(1000)})
+				points = append(points, at(t, comp.RawTokens, 1000))
 			}
 			continue
 		}
 		r := comp.Tiers[t]
-		points = append(points, point{t, r.Tokens + headingTokens, worth(survivalOf(r.Survival))})
+		points = append(points, at(t, r.Tokens+headingTokens, survivalOf(r.Survival)))
+		anchored = t == compartments.TierAnchor
 	}
 	switch {
 	case len(points) == 0:
 		// floors that no stored tier keeps: the messages themselves
-		points = append(points, point{compartments.TierRaw, comp.RawTokens, worth(1000)})
+		points = append(points, at(compartments.TierRaw, comp.RawTokens, 1000))
 	case comp.Retention == compartments.Discardable:
-		points = append(points, point{compartments.TierArchived, 0, 0})
-	case comp.MayIndex():
-		tokens := (compartments.TierIndex.Ceiling() + group - 1) / group
-		for _, span := range comp.Spans {
-			tokens += span.Tokens + headingTokens
-		}
-		points = append(points, point{compartments.TierIndex, tokens, worth(indexSurvival)})
+		tail = point{tier: compartments.TierArchived}
+	case comp.Retention != compartments.Pinned && anchored && comp.Floor.Tier == compartments.TierNone:
+		tail = at(compartments.TierIndex, spanTokens(comp), indexSurvival)
+		tail.tokens += (int64(compartments.TierIndex.Ceiling())*tokenUnit + int64(group) - 1) / int64(group)
 	}
-	return points
+	return points, tail
 }
 
 // groupSize is how many compartments one index line stands for: eight, or as
