@@ -27,7 +27,7 @@ func TestExpand_RealSessions(t *testing.T) {
 			w.add("user", text("on"))
 			last := w.view.List[len(w.view.List)-2]
 			w.fold(last)
-			room := []int{6_000, 60_000}[i%2]
+			room := []int{20_000, 100_000}[i%2]
 			got := follow(t, w, fmt.Sprintf(`{"first": 1, "last": %d}`, last), room, count)
 			compare(t, got, wanted(t, w, w.view.List[:last]))
 		})
