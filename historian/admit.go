@@ -27,8 +27,8 @@ type page struct {
 
 // tokens kept free for names, and the most names, by level.
 var (
-	nameRoom = [levels]int{70, 44, 20}
-	nameMost = [levels]int{24, 14, 8}
+	nameRoom = [levels]int{50, 26, 12}
+	nameMost = [levels]int{16, 9, 6}
 )
 
 // briefTitle is the room of a title that stands above the request itself.
@@ -203,7 +203,7 @@ func (p *page) addNames(r *record, room int, above *page, count func(string) int
 		if len(p.names) == nameMost[p.level] {
 			return
 		}
-		if strings.Contains(p.text, n) || above != nil && !strings.Contains(above.text, n) {
+		if strings.Contains(p.text, n) || p.level == atCompact && fileLike(baseName(n)) && strings.Contains(p.text, baseName(n)) || above != nil && !strings.Contains(above.text, n) {
 			continue
 		}
 		if len(n) > 70 {

@@ -32,7 +32,7 @@ var strict = []string{"never ", "must not", "mustn't", "must ", "do not ", "don'
 	"不要", "必须", "不许", "禁止", "务必", "绝不", "절대", "하지 마", "하지마", "반드시", "しないで", "必ず", "絶対", "てはいけない", "nunca", "jamais", "toujours", "ne pas ", "niemals", "darf nicht", "sempre ", "siempre "}
 
 // lax are turns of phrase that only look like an order.
-var lax = []string{"don't know", "dont know", "don't think", "dont think", "don't see", "don't understand", "dont understand", "don't have", "don't get", "don't care", "don't like", "don't mind", "don't believe", "must be", "must have", "i don't", "i dont", "we don't", "they don't", "you don't", "it doesn't", "i never", "i always", "never mind", "nevermind", "don't worry", "was never", "has never", "is never", "is always", "it always", "never seen", "why "}
+var lax = []string{"don't know", "dont know", "don't think", "dont think", "don't see", "don't understand", "dont understand", "don't have", "don't get", "don't care", "don't like", "don't mind", "don't believe", "must be", "must have", "i don't", "i dont", "we don't", "they don't", "you don't", "it doesn't", "i never", "i always", "never happen", "never mind", "nevermind", "don't worry", "was never", "has never", "is never", "is always", "it always", "never seen", "why "}
 
 // weakErrors are words that an error line holds in no fixed form.
 var weakErrors = []string{"error", "not found", "no such", "denied", "cannot", "can't", "could not", "couldn't", "timed out", "timeout", "failed", "failure", "unable", "invalid", "unexpected", "undefined", "refused", "missing", "conflict", "aborted", "not recognized", "unrecognized", "exception", "unsupported", "rejected",

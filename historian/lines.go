@@ -213,7 +213,7 @@ func (r *record) failureLines(add func(line)) {
 	for i := len(r.failures) - 1; i >= 0; i-- {
 		f := r.failures[i]
 		open := f.passed == 0
-		prio := 58
+		prio := 66
 		if open {
 			prio = 86
 			switch {
@@ -479,6 +479,10 @@ func (r *record) openLines(add func(line)) {
 		for _, s := range sizes(q.text, 200, 110) {
 			forms[atDense] = append(forms[atDense], "question: "+s)
 		}
-		add(line{sec: secOpen, prio: 87, ord: q.ord, seq: 1, dim: compartments.OpenWork, probe: q.text, forms: forms})
+		prio := 87
+		if hasAny(strings.ToLower(q.text), offers) { // the work can go on without an answer
+			prio = 73
+		}
+		add(line{sec: secOpen, prio: prio, ord: q.ord, seq: 1, dim: compartments.OpenWork, probe: q.text, forms: forms})
 	}
 }

@@ -141,7 +141,7 @@ func (r *reader) read(m *compartments.Message, at int) message {
 	}
 	lastTool := -1
 	for i := range m.Parts {
-		if m.Parts[i].Kind == compartments.PartTool && !m.Parts[i].OwnTool() {
+		if p := &m.Parts[i]; p.Kind == compartments.PartTool && !p.OwnTool() && toolKind(p, &arguments{}) != useTodo {
 			lastTool = i
 		}
 	}
@@ -229,8 +229,8 @@ func (r *reader) settle(ms []message) {
 			if len(m.units) > 0 {
 				m.final = !behind
 			}
-			if len(m.uses) > 0 {
-				behind = true
+			for j := range m.uses {
+				behind = behind || m.uses[j].kind != useTodo && m.uses[j].kind != useOwn
 			}
 		}
 	}

@@ -175,7 +175,7 @@ func (r *record) collectOutcomes(v *view) {
 		if !m.final {
 			continue
 		}
-		if len(finals) == 0 || len(m.uses) > 0 && len(finals[len(finals)-1]) > 0 {
+		if len(finals) == 0 {
 			finals = append(finals, nil)
 		}
 		finals[len(finals)-1] = append(finals[len(finals)-1], i)
@@ -221,7 +221,7 @@ func (r *record) collectOutcomes(v *view) {
 func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) {
 	o := outcome{ord: ord}
 	used := make([]bool, len(units))
-	prefix := ""
+	prefix, titled := "", false
 	for pass := range 2 { // the second pass takes small talk if there is nothing else
 		for i := 0; i < len(units) && o.main == ""; i++ {
 			u := units[i]
@@ -229,9 +229,9 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 			switch {
 			case u.kind == unitHeader:
 			case u.kind == unitHeading:
-				if pass == 0 {
-					prefix = strings.TrimRight(u.text, ":") + ": "
-					used[i] = true
+				if pass == 0 && !titled { // of nested headings the first says most
+					prefix = strings.TrimRight(u.text, ":!.") + ": "
+					used[i], titled = true, true
 				}
 			case pass == 0 && (hasAny(low, offers) || question(u.text)):
 			case pass == 0 && starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 80:
@@ -278,6 +278,9 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 			s += 3
 		case u.num > 0: // steps for somebody to take
 			s -= 2
+		}
+		if u.bold {
+			s += 4
 		}
 		if strings.Count(u.text, " ") < 4 && width(u.text) < 60 {
 			s -= 8 // a name alone; the lists of names and files carry those

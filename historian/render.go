@@ -24,8 +24,8 @@ func ceilings(raw int) [levels]int {
 func renderTiers(r *record, raw int, count func(string) int) (map[compartments.Tier]compartments.Rendition, []line) {
 	lines := r.lines()
 	limits := ceilings(raw)
-	share := [levels]int{0, 65, 55} // of the level above, in percent
-	least := [levels]int{0, 150, 90}
+	share := [levels]int{0, 72, 60} // of the level above, in percent
+	least := [levels]int{0, 170, 100}
 	var pages [levels]*page
 	for level := range levels {
 		var above *page
@@ -54,15 +54,19 @@ func renderTiers(r *record, raw int, count func(string) int) (map[compartments.T
 // it by, all taken from what compact shows.
 func anchorText(r *record, compact *page, count func(string) int) string {
 	ceiling := compartments.TierAnchor.Ceiling()
+	for _, s := range r.spans {
+		ceiling += count(s.Text)
+	}
 	rule := ""
-	if len(r.spans) > 0 {
-		rule = "\nUser's rule:"
-		for i, s := range r.spans {
-			if i > 0 {
+	rules := func(title string) {
+		rule = ""
+		for i, s := range missing(r.spans, title) {
+			if i == 0 {
+				rule = "\nUser's rule:"
+			} else {
 				rule += ";"
 			}
 			rule += " \"" + s.Text + "\""
-			ceiling += count(s.Text)
 		}
 	}
 	outcome := ""
@@ -108,13 +112,16 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 	fits := func(s string) bool { return count(s+rule) <= ceiling }
 	title := ""
 	for _, n := range [...]int{64, 48, 36, 24, 12} {
-		if title = shorten(compact.title, n); title != "" && fits(join(title, "", nil)) {
+		title = shorten(compact.title, n)
+		rules(title)
+		if title != "" && fits(join(title, "", nil)) {
 			break
 		}
 		title = ""
 	}
 	if title == "" {
 		title = fmt.Sprintf("%d messages", max(1, r.last-r.first+1))
+		rules(title)
 	}
 	chosen := addMarks(nil, marks, 2, func(m []string) bool { return fits(join(title, "", m)) }, title)
 	came := ""

@@ -23,6 +23,7 @@ type unit struct {
 	kind  unitKind
 	fresh bool // begins a paragraph
 	num   int  // of a numbered item
+	bold  bool // the writer stressed a part of it
 }
 
 // longest unit that is looked at, in bytes; agents have produced single lines of
@@ -36,7 +37,7 @@ func split(text string, loose bool) []unit {
 	var para []string
 	fenced := false
 	table := false
-	code := 0 // lines of the fence so far, if an introduction waits for them
+	var code []string // the fence so far, if an introduction waits for it
 	flush := func() {
 		if len(para) == 0 {
 			return
@@ -44,8 +45,9 @@ func split(text string, loose bool) []unit {
 		joined := fold(strings.Join(para, " "))
 		para = para[:0]
 		for i, s := range sentences(joined, loose) {
+			bold := strings.Contains(s, "**")
 			if s = clean(s); s != "" {
-				units = append(units, unit{text: s, kind: unitProse, fresh: i == 0})
+				units = append(units, unit{text: s, kind: unitProse, fresh: i == 0, bold: bold})
 			}
 		}
 	}
@@ -63,15 +65,19 @@ func split(text string, loose bool) []unit {
 		t := strings.TrimSpace(line)
 		if strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
 			flush()
+			// An introduction without what it introduces says nothing, so one line or
+			// two of code stay with it.
+			if fenced && len(code) > 0 && len(code) < 3 && len(units) > 0 && strings.HasSuffix(units[len(units)-1].text, ":") {
+				units[len(units)-1].text += " `" + fold(strings.Join(code, "; ")) + "`"
+			}
 			fenced = !fenced
 			bullet, table = false, false
-			code = 0
+			code = code[:0]
 			continue
 		}
 		if fenced {
-			// An introduction without the first line it introduces says nothing.
-			if code++; code == 1 && t != "" && len(t) < 120 && len(units) > 0 && strings.HasSuffix(units[len(units)-1].text, ":") && !strings.Contains(t, "`") {
-				units[len(units)-1].text += " `" + fold(t) + "`"
+			if t != "" && len(code) < 3 && len(t) < 120 && !strings.Contains(t, "`") {
+				code = append(code, t)
 			}
 			continue
 		}
