@@ -21,6 +21,7 @@
 //	=== message 42, part 2, output (assistant, bash, exit 1), bytes 0-800 of 60211
 //	(800 bytes)
 //	Rest: ctx_expand({"message": 42, "part": 2, "offset": 800})
+//	End: ctx_expand({"message": 42, "part": 2, "offset": 58211})
 //	--- message 43, part 1 (assistant): file shot.png, image/png, 34567 bytes; not text
 //	More: ctx_expand({"first": 47, "last": 58})
 //
@@ -34,7 +35,8 @@
 // of a header stand exactly TO-FROM bytes of body, whatever they look like, and
 // one line end. Every other line is ours: "Rest: " names the call that goes on
 // where the body above ends, "More: " the call that returns what follows the
-// page; both always begin their line. A page ends with a line end. ReadPage
+// page, and "End: " a call for the last stretch of the field above, which the
+// others reach too; each begins its line. A page ends with a line end. ReadPage
 // reads pages by these rules.
 //
 // The bodies of one field, joined by their byte ranges, are the field: text is

@@ -325,6 +325,7 @@ type shown struct {
 	*piece
 	line string // header or remark
 	to   int    // bytes shown
+	end  bool   // there is room to name the call for its end
 }
 
 // group writes the pieces of one part: each whole if it is short enough, a peek
@@ -348,7 +349,8 @@ func (p *page) group(m *compartments.Message, group []piece, timed bool, whole i
 		plan[i].to = len(g.text)
 		if !ok && (takes.tokens > whole || takes.bytes > MaxPageBytes/wholeShare || takes.lines > MaxPageLines/wholeShare) {
 			plan[i].to = fit(g.text, 0, limits{peekTokens, 8 * peekTokens, peekTokens / 4}, p.count)
-			takes = limits{p.count(g.text[:plan[i].to]) + 1 + callTokens, plan[i].to + 400, peekTokens/4 + 2}
+			plan[i].end = true
+			takes = limits{p.count(g.text[:plan[i].to]) + 1 + 2*callTokens, plan[i].to + 800, peekTokens/4 + 3}
 		}
 		left = left.minus(takes)
 	}
@@ -396,6 +398,14 @@ func (p *page) show(m *compartments.Message, s *shown, mark string) {
 	}
 	if s.to < len(s.text) {
 		p.line(mark + s.call(m, s.to).String())
+		p.ending(m, s)
+	}
+}
+
+// ending names the call for the end of a piece of which much is left.
+func (p *page) ending(m *compartments.Message, s *shown) {
+	if s.end && len(s.text)-s.to > endFar {
+		p.line(endMark + s.call(m, opening(s.text, len(s.text)-endBytes)).String())
 	}
 }
 

@@ -30,6 +30,14 @@ const (
 const (
 	restMark = "Rest: "
 	moreMark = "More: "
+	endMark  = "End: "
+)
+
+// A field that goes on for more than endFar bytes gets a line that names the call
+// for its last endBytes: the end of a log says most.
+const (
+	endFar   = 8_000
+	endBytes = 2_000
 )
 
 // page is a page that is being written.

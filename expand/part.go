@@ -85,15 +85,18 @@ func (p *page) main(m *compartments.Message, g *piece, from int, timed bool) {
 	}
 	header := g.header(m, timed)
 	left := p.left.minus(limits{tokens: p.count(header) + rangeTokens, bytes: 400, lines: 2})
-	to := len(g.text)
+	s := shown{piece: g, to: len(g.text)}
 	if _, ok := p.holds(g.text[from:], left); !ok {
-		left = left.minus(limits{tokens: callTokens, bytes: 400, lines: 1})
-		to = fit(g.text, from, left, p.count)
+		left = left.minus(limits{tokens: 2 * callTokens, bytes: 800, lines: 2})
+		if s.end = left.tokens > 4*callTokens; !s.end {
+			left.tokens += callTokens
+		}
+		s.to = fit(g.text, from, left, p.count)
 	}
-	p.body(header, g.text, from, to)
-	if to < len(g.text) {
-		s := shown{piece: g}
-		p.line(moreMark + s.call(m, to).String())
+	p.body(header, g.text, from, s.to)
+	if s.to < len(g.text) {
+		p.ending(m, &s)
+		p.line(moreMark + s.call(m, s.to).String())
 	}
 }
 
