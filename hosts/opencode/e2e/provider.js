@@ -99,13 +99,25 @@ export class Provider {
     const protocol = request.url?.endsWith("/messages") ? "anthropic" : "openai";
     const session = String(request.headers["x-session-id"] ?? request.headers["x-session-affinity"] ?? "");
     const parent = String(request.headers["x-parent-session-id"] ?? "");
-    const title = !body.tools?.length && /title/i.test(JSON.stringify(body.system ?? body.messages?.[0] ?? ""));
+    const title =
+      !body.tools?.length && /title/i.test(JSON.stringify(body.system ?? body.messages?.[0] ?? ""));
     const blocks = protocol === "anthropic" ? anthropicBlocks(body) : openaiBlocks(body);
     const tokens = sum(blocks.map(weigh));
     const marks = blocks.filter(({ marked }) => marked).length;
     const usage = protocol === "anthropic" ? this.#markedUsage(blocks) : this.#automaticUsage(blocks);
     /** @type {Recorded} */
-    const recorded = { protocol, session, parent, title, body, tokens, usage, marks, status: 200, at: Date.now() };
+    const recorded = {
+      protocol,
+      session,
+      parent,
+      title,
+      body,
+      tokens,
+      usage,
+      marks,
+      status: 200,
+      at: Date.now(),
+    };
     this.requests.push(recorded);
     const most = body.max_tokens ?? body.max_completion_tokens ?? 0;
     const refusal = this.#refusal(protocol, tokens, most, marks);
@@ -159,7 +171,9 @@ export class Provider {
       `This model's maximum context length is ${this.window} tokens. However, you requested ${tokens + most} ` +
       `tokens (${tokens} in the messages, ${most} in the completion). Please reduce the length of the messages ` +
       "or completion.";
-    return { error: { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" } };
+    return {
+      error: { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" },
+    };
   }
 
   /**
@@ -223,7 +237,8 @@ function weigh({ text }) {
  * @returns {Block[]}
  */
 function anthropicBlocks(body) {
-  const system = typeof body.system === "string" ? [{ type: "text", text: body.system }] : (body.system ?? []);
+  const system =
+    typeof body.system === "string" ? [{ type: "text", text: body.system }] : (body.system ?? []);
   const blocks = [...(body.tools ?? []), ...system].map((piece) => block("", piece));
   for (const { role, content } of body.messages) {
     const pieces = typeof content === "string" ? [{ type: "text", text: content }] : content;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A stand-in for the binary: keeps lists, answers with one plan made by a simple
 // rule, and misbehaves as FAKE_MODE says. What it was asked goes to FAKE_LOG.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { revisions } from "../plugin/ctxplugin/revision.js";
 
@@ -12,7 +12,7 @@ const lists = new Map();
 
 /** @param {any[]} messages */
 function revision(messages) {
-  return revisions(messages.map(({ id, parts }) => ({ info: { id }, parts })));
+  return revisions(messages.map(({ id, parts }) => ({ info: /** @type {any} */ ({ id }), parts })));
 }
 
 /** @param {object} frame */
@@ -42,7 +42,11 @@ const methods = {
     const list = lists.get(sessionID) ?? [];
     const revs = revision(list);
     if (keep > list.length || revs.at(keep) !== check) {
-      throw { code: -32001, message: "another list", data: { code: "resync", keep: list.length, check: revs.at() } };
+      throw {
+        code: -32001,
+        message: "another list",
+        data: { code: "resync", keep: list.length, check: revs.at() },
+      };
     }
     const next = [...list.slice(0, keep), ...messages];
     if (!more || next.length > list.length) lists.set(sessionID, next);
@@ -51,7 +55,11 @@ const methods = {
   "session/transform": ({ sessionID, rev, applied }) => {
     const list = lists.get(sessionID) ?? [];
     if (revision(list).at() !== rev) {
-      throw { code: -32001, message: "another list", data: { code: "resync", keep: 0, check: revision([]).at() } };
+      throw {
+        code: -32001,
+        message: "another list",
+        data: { code: "resync", keep: 0, check: revision([]).at() },
+      };
     }
     const user = list.findLastIndex(({ role }) => role === "user");
     const plan =
@@ -64,8 +72,13 @@ const methods = {
             edits: [],
           }
         : { id: "nothing", head: [], through: "", keep: [], edits: [] };
-    const stats = { messages: 100, usable: 10_000 };
-    return plan.id === applied ? { planID: plan.id, stats } : { planID: plan.id, plan, stats };
+    const limit = /limit the answer to (\d+)/.exec(JSON.stringify(list.at(-1)));
+    const reply = {
+      planID: plan.id,
+      stats: { messages: 100, usable: 10_000 },
+      maxOutput: Number(limit?.[1] ?? 0),
+    };
+    return plan.id === applied ? reply : { ...reply, plan };
   },
   "tools/call": ({ name, arguments: input, sessionID }) => ({
     content: [{ type: "text", text: `${name} in ${sessionID}: ${JSON.stringify(input)}` }],
@@ -73,10 +86,13 @@ const methods = {
   }),
 };
 
+if (process.env.FAKE_LOG) writeFileSync(`${process.env.FAKE_LOG}.pid`, String(process.pid));
+
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (process.env.FAKE_LOG) appendFileSync(process.env.FAKE_LOG, line + "\n");
-  if (mode === "rubbish") process.stdout.write('Warning: {"not": json\n[]\n42\n"text"\n{"jsonrpc":"2.0","id":77777}\n');
+  if (mode === "rubbish")
+    process.stdout.write('Warning: {"not": json\n[]\n42\n"text"\n{"jsonrpc":"2.0","id":77777}\n');
   if (mode === "crash" && method === "session/transform") process.exit(3);
   if (mode === "hang" && method !== "initialize") continue;
   if (mode === "mute") continue;

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { isPlan } from "./plan.js";
 
 /** @typedef {import("./plan.js").Plan} Plan */
@@ -28,9 +28,13 @@ import { isPlan } from "./plan.js";
 const VERSION = 1;
 const FORGOTTEN_AFTER_MS = 60 * 24 * 3600 * 1000;
 
-/** @param {NodeJS.ProcessEnv} env */
+/**
+ * Below the state folder of the XDG rules, by which a relative path is ignored.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export function planFolder(env) {
-  return join(env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "ctxplugin", "opencode");
+  const state = env.XDG_STATE_HOME ?? "";
+  return join(isAbsolute(state) ? state : join(homedir(), ".local", "state"), "ctxplugin", "opencode");
 }
 
 export class PlanFiles {
