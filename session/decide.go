@@ -14,11 +14,14 @@ import (
 // would not fit even so, and commits what changed.
 func (p *pass) decide(ctx context.Context) error {
 	s := p.settings()
+	batch := &compartments.Batch{ListFrom: -1}
+	if err := p.uncover(ctx, batch); err != nil {
+		return err
+	}
 	m := p.moment()
 	p.inputs.Before = m.Messages
 	p.inputs.Pressure = decay.Pressure(m.Messages, p.w.Usable)
 	p.inputs.Growth, p.inputs.LargestTurn, p.inputs.Prices = m.PerStep, m.LargestTurn, m.Prices
-	batch := &compartments.Batch{ListFrom: -1}
 	if reason, forced := m.Forced(p.w, s); forced {
 		p.first = p.folds == 0 && p.st.Now == 0
 		if p.first {
@@ -27,7 +30,7 @@ func (p *pass) decide(ctx context.Context) error {
 		if err := p.force(ctx, batch, reason, m); err != nil {
 			return err
 		}
-	} else {
+	} else if p.st.Rev != p.req.Rev { // the same request asked again gets the same answer
 		material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
 		if len(material.New) > 0 || len(material.Pairs) < len(p.st.Layout) {
 			target := p.w.Budget * s.DemoteTo / 1000

@@ -18,6 +18,7 @@ type state struct {
 	Applied  bool   `json:"applied"`           // the host named the plan in force
 	Unnamed  int    `json:"unnamed,omitempty"` // answers in a row whose plan the host did not name
 	Model    string `json:"model"`             // of the last request
+	Rev      string `json:"rev,omitempty"`     // list of the last request
 	Now      int64  `json:"now"`               // host's clock at the last request
 	FoldAt   int    `json:"foldAt"`            // tokens behind the head right after the last fold
 	Steps    int    `json:"steps"`             // requests since the last fold

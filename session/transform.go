@@ -153,7 +153,7 @@ func uncalibrate(c tokens.Calibration, n int) int {
 func (p *pass) remember() {
 	st := &p.st
 	messages := p.messages()
-	st.Model, st.Now = p.modelKey(), max(p.req.Now, 1)
+	st.Model, st.Now, st.Rev = p.modelKey(), max(p.req.Now, 1), p.req.Rev
 	st.Steps++
 	st.Predicted, st.PredictedAt = p.w.Fixed+messages, len(p.list)
 	st.Overflow = false
@@ -195,16 +195,16 @@ func headTokens(layout []compartments.PairLayout) int {
 	return n
 }
 
-// dropped reports how many places of the view the plan in force drops.
+// dropped reports how many places of the view the plan in force drops: none if
+// what it drops through is not in the host's list.
 func (p *pass) dropped() int {
-	if p.plan.Through == "" {
-		return 0
-	}
 	o, ok := p.byID[p.plan.Through]
-	if !ok || p.v.place[o-1] < 0 {
-		if p.v.hidden > 0 && ok && len(p.list) >= 2 && o == p.list[1] {
-			return p.v.hidden
-		}
+	switch {
+	case !ok:
+		return 0
+	case p.v.hidden > 0 && o == p.list[1]:
+		return p.v.hidden // the host's own summary, and all that it hides
+	case p.v.place[o-1] < p.v.hidden:
 		return 0
 	}
 	return p.v.place[o-1] + 1

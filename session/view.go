@@ -25,17 +25,26 @@ type run struct {
 	from, to int
 }
 
-// look works out the view.
+// look works out the view. Messages behind the host's own summary are part of
+// it where compartments cover all of them; otherwise the summary stands for
+// them.
 func (se *Session) look() view {
-	v := view{order: se.list}
-	if hidden := len(se.st.Hidden); hidden > 0 && se.compacted(se.list) {
-		whole := slices.Concat(se.st.Hidden, se.list[2:])
-		if w := se.lookOver(whole); w.tiled(0, hidden) {
-			w.hidden = hidden
-			return w
+	if whole, hidden := se.whole(); hidden > 0 {
+		if v := se.lookOver(whole); v.tiled(0, hidden) {
+			v.hidden = hidden
+			return v
 		}
 	}
-	return se.lookOver(v.order)
+	return se.lookOver(se.list)
+}
+
+// whole is the list with what the host's own summary hides in its place, and
+// how many messages that is; 0 if nothing is hidden.
+func (se *Session) whole() (order []compartments.Ordinal, hidden int) {
+	if len(se.st.Hidden) == 0 || !se.compacted(se.list) {
+		return nil, 0
+	}
+	return slices.Concat(se.st.Hidden, se.list[2:]), len(se.st.Hidden)
 }
 
 func (se *Session) lookOver(order []compartments.Ordinal) view {

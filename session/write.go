@@ -172,6 +172,7 @@ func (se *Session) rangeOf(ctx context.Context, s span) (historian.Range, error)
 func (se *Session) publish(ctx context.Context, written []compartments.Compartment) error {
 	batch := &compartments.Batch{ListFrom: -1}
 	se.enlist(batch, written)
+	se.view = se.look()
 	return se.commit(ctx, batch)
 }
 
@@ -197,7 +198,6 @@ func (se *Session) enlist(batch *compartments.Batch, written []compartments.Comp
 		se.all[c.ID] = &c
 	}
 	batch.Compartments = append(batch.Compartments, written...)
-	se.view = se.look()
 }
 
 // cover makes sure that compartments cover everything before the cut: the newest
@@ -231,6 +231,7 @@ func (p *pass) cover(ctx context.Context, batch *compartments.Batch, cut int) er
 			made = append(made, written...)
 		}
 		p.enlist(batch, made)
+		p.view = p.lookOver(p.v.order)
 	}
 	return nil
 }
@@ -247,4 +248,19 @@ func (p *pass) scans(s span) []span {
 		}
 	}
 	return out
+}
+
+// uncover makes compartments cover what the host's own summary newly hides, so
+// that the record stands for it and not the summary.
+func (p *pass) uncover(ctx context.Context, batch *compartments.Batch) error {
+	whole, hidden := p.whole()
+	if hidden == 0 || p.v.hidden > 0 {
+		return nil
+	}
+	p.view = p.lookOver(whole)
+	if err := p.cover(ctx, batch, hidden); err != nil {
+		return err
+	}
+	p.view = p.look()
+	return nil
 }
