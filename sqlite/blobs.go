@@ -18,6 +18,9 @@ type blob struct {
 }
 
 func (r *reading) blob(key int64) (blob, error) {
+	if b, ok := r.nearby[key]; ok {
+		return b, nil
+	}
 	var b blob
 	found, err := r.c.row(r.ctx, `SELECT hash, size, form, bytes FROM blobs WHERE key = ?`, []any{key},
 		&b.hash, &b.size, &b.form, &b.bytes)
@@ -25,6 +28,20 @@ func (r *reading) blob(key int64) (blob, error) {
 		err = compartments.Errorf(compartments.CodeStorage, "blob %d is missing", key)
 	}
 	return b, err
+}
+
+// readAhead fetches the payloads of a run of messages with one query.
+func (r *reading) readAhead(session, first, last int64) error {
+	r.nearby = map[int64]blob{}
+	return r.c.rows(r.ctx, `SELECT p.key, p.size, p.form, p.bytes FROM messages m
+		JOIN uses u ON u.user = m.document JOIN blobs p ON p.key = u.used
+		WHERE m.session = ? AND m.ordinal BETWEEN ? AND ?`, []any{session, first, last}, func(rows *sql.Rows) error {
+		var key int64
+		var b blob
+		err := rows.Scan(&key, &b.size, &b.form, &b.bytes)
+		r.nearby[key] = b
+		return err
+	})
 }
 
 // document reads a document byte for byte and checks its hash.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"ctxplugin/compartments"
 )
@@ -119,7 +120,7 @@ func (r *reading) compartments(session int64) ([]compartments.Compartment, error
 
 // rawChunk is how many messages are read in one transaction: the log cannot
 // shrink meanwhile.
-const rawChunk = 256
+const rawChunk = 128
 
 // Raw returns the stored JSON of messages, byte for byte, in the order asked.
 //
@@ -136,11 +137,14 @@ func (s *Store) Raw(ctx context.Context, id compartments.SessionID, ordinals []c
 			if key == 0 {
 				return unknownSession(id)
 			}
-			for range rawChunk {
-				if len(raw) == len(ordinals) {
-					break
+			chunk := ordinals[len(raw):min(len(raw)+rawChunk, len(ordinals))]
+			if first, last, dense := extent(chunk); dense {
+				if err := r.readAhead(key, first, last); err != nil {
+					return err
 				}
-				b, err := r.message(key, ordinals[len(raw)])
+			}
+			for _, o := range chunk {
+				b, err := r.message(key, o)
 				if err != nil {
 					return err
 				}
@@ -154,6 +158,15 @@ func (s *Store) Raw(ctx context.Context, id compartments.SessionID, ordinals []c
 		done = len(raw) == len(ordinals)
 	}
 	return raw, nil
+}
+
+// extent is the range of some ordinals, and whether they fill most of it.
+func extent(ordinals []compartments.Ordinal) (first, last int64, dense bool) {
+	if len(ordinals) < 4 {
+		return 0, 0, false
+	}
+	low, high := slices.Min(ordinals), slices.Max(ordinals)
+	return int64(low), int64(high), int(high-low) < 2*len(ordinals)
 }
 
 // message reads the JSON of one message.

@@ -48,8 +48,9 @@ func notInWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r)
 }
 
-// phrase is the query for rows with all words side by side.
-func (q *query) phrase() string { return `"` + strings.Join(q.words, " ") + `"` }
+// phrase is the query for rows with all words side by side, or the last one
+// begun.
+func (q *query) phrase() string { return `"` + strings.Join(q.words, " ") + `" *` }
 
 // all is the query for rows with all words anywhere.
 func (q *query) all() string { return `"` + strings.Join(q.words, `" AND "`) + `"` }

@@ -66,6 +66,12 @@ func (sc *scanner) messages(r *reading) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	r.nearby = nil
+	if n := len(chunk); n > 0 && chunk[0].ordinal-chunk[n-1].ordinal < int64(2*n) {
+		if err := r.readAhead(sc.session, chunk[n-1].ordinal, chunk[0].ordinal); err != nil {
+			return false, err
+		}
+	}
 	for i := range chunk {
 		m := &chunk[i]
 		sc.below = m.ordinal

@@ -12,7 +12,7 @@ import (
 const (
 	searchLimit = 200 // most hits of one search
 	candidates  = 400 // most rows of the word index that one query looks at, newest first
-	fewHits     = 3   // literal matches by words from which no scan follows
+	fewHits     = 3   // hits by words from which no scan follows, if none has the string itself
 )
 
 // Search finds an exact string or words in the messages and compartments of a
@@ -22,9 +22,10 @@ const (
 // at most limit (1 to 200) in all; withdrawn messages are searched too. Results
 // of our own tools are not.
 //
-// The word index answers first. Where it finds little, or cannot (part of a
-// word, a script without blanks, punctuation), the newest 64 MB of the session
-// are scanned for the string. Messages not indexed yet are always scanned.
+// The word index answers first. Where it does not know the string (the middle of
+// a word, punctuation alone, an absent string) and finds little else, or cannot
+// (a script without blanks), the newest 64 MB of the session are scanned for the
+// string. Messages not indexed yet are always scanned.
 //
 // Errors carry CodeBadInput for an empty query, CodeUnknownSession when the
 // session is not stored.
@@ -57,7 +58,7 @@ func (s *Store) search(ctx context.Context, id compartments.SessionID, q query, 
 	if err := f.scan(ctx, s, true); err != nil {
 		return nil, err
 	}
-	if q.joined || f.literals < min(fewHits, limit) {
+	if q.joined || f.literals == 0 && len(f.found) < min(fewHits, limit) {
 		if err := f.scan(ctx, s, false); err != nil {
 			return nil, err
 		}
@@ -126,8 +127,8 @@ func score(count, length int) int {
 	return 2200 * count * 1000 / (count*1000 + 300 + 900*length/2048)
 }
 
-// byWords asks the word index: first for the words side by side, then, if that
-// finds little, for all of them anywhere.
+// byWords asks the word index: first for the words side by side, the last one
+// perhaps only begun, then, if that finds little, for all of them anywhere.
 func (f *finder) byWords(r *reading) error {
 	if len(f.words) == 0 {
 		return nil
@@ -136,8 +137,8 @@ func (f *finder) byWords(r *reading) error {
 	if len(f.words) > 1 {
 		asked = append(asked, f.all())
 	}
-	for _, expression := range asked {
-		if f.literals >= fewHits {
+	for i, expression := range asked {
+		if i > 0 && f.literals >= fewHits {
 			break
 		}
 		if err := f.messageRows(r, expression); err != nil {

@@ -1,17 +1,15 @@
 package sqlite
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // reading is a connection inside a transaction, with what it takes to read
 // blobs. Its context never ends, since watching one costs more than most
 // statements; loops look at the caller's between rounds.
 type reading struct {
-	ctx  context.Context
-	c    *conn
-	pack *packer
+	ctx    context.Context
+	c      *conn
+	pack   *packer
+	nearby map[int64]blob // payloads read ahead, by key
 }
 
 // writing is a write transaction in progress. It holds the writer.
@@ -92,7 +90,7 @@ func (s *Store) write(ctx context.Context, f func(*writing) error) error {
 	if err := c.exec(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
-	w := &writing{reading{context.WithoutCancel(ctx), c, &s.pack}, s.opts.Now().UnixMilli()}
+	w := &writing{reading{ctx: context.WithoutCancel(ctx), c: c, pack: &s.pack}, s.opts.Now().UnixMilli()}
 	err := f(w)
 	if err == nil {
 		err = c.exec(w.ctx, `COMMIT`)
@@ -140,5 +138,5 @@ func (c *conn) idle(ctx context.Context) bool {
 	if err := c.exec(ctx, `BEGIN`); err != nil {
 		return false
 	}
-	return errors.Is(c.exec(ctx, `COMMIT`), nil)
+	return c.exec(ctx, `COMMIT`) == nil
 }
