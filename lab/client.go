@@ -19,7 +19,7 @@ type client struct {
 	next int
 
 	writing sync.Mutex // held for one line; answers to the other end come between ours
-	out     io.Writer
+	out     io.WriteCloser
 
 	mu      sync.Mutex
 	waiting map[int]*pending
@@ -63,7 +63,7 @@ func (e *wireError) Error() string {
 // lineCap is the longest line that either end may write, in bytes.
 const lineCap = 64 << 20
 
-func newClient(in io.Reader, out io.Writer) *client {
+func newClient(in io.Reader, out io.WriteCloser) *client {
 	c := &client{out: out, waiting: map[int]*pending{}, done: make(chan struct{})}
 	go c.read(in)
 	return c
@@ -91,6 +91,9 @@ func (c *client) start(method string, params []byte) (*pending, error) {
 func (c *client) write(line []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	// Who does not read for so long will not read any more.
+	timer := time.AfterFunc(patience, func() { _ = c.out.Close() })
+	defer timer.Stop()
 	_, err := c.out.Write(line)
 	return err
 }

@@ -27,6 +27,7 @@ type fake struct {
 	raws    map[compartments.MessageID][]byte
 	order   []compartments.MessageID
 	msgs    map[compartments.MessageID]message
+	prints  map[compartments.MessageID]compartments.Fingerprint
 	plan    plan
 	folds   []foldLine
 	asked   int // transforms answered
@@ -36,7 +37,8 @@ type fake struct {
 }
 
 func newFake(fault string) *fake {
-	return &fake{fault: fault, raws: map[compartments.MessageID][]byte{}, msgs: map[compartments.MessageID]message{}}
+	return &fake{fault: fault, raws: map[compartments.MessageID][]byte{}, msgs: map[compartments.MessageID]message{},
+		prints: map[compartments.MessageID]compartments.Fingerprint{}}
 }
 
 // launch is a launcher whose processes share the fake's memory, as real ones
@@ -61,6 +63,7 @@ func (f *fake) launch(context.Context, string) (*process, error) {
 		defer close(done)
 		f.serve(inR, outW)
 		outW.Close()
+		inR.Close()
 	}()
 	return &process{stdin: inW, stdout: outR, said: func() string { return "" },
 		kill: func() { inR.Close(); outR.Close(); <-done }, wait: func() error { <-done; return nil }}, nil
@@ -134,11 +137,7 @@ func (f *fake) answer(method string, params json.RawMessage) (string, error) {
 func (f *fake) revision(n int) compartments.Revision {
 	r := compartments.EmptyRevision()
 	for _, id := range f.list[:n] {
-		m, err := compartments.DecodeMessage(f.raws[id])
-		if err != nil {
-			panic(err)
-		}
-		r = r.Add(m.Print())
+		r = r.Add(f.prints[id])
 	}
 	return r
 }
@@ -165,7 +164,7 @@ func (f *fake) sync(params []byte) (string, error) {
 		if f.raws[m.ID] == nil {
 			f.order = append(f.order, m.ID)
 		}
-		f.raws[m.ID] = raw
+		f.raws[m.ID], f.prints[m.ID] = raw, m.Print()
 		wrapped, _, err := parseMessage(fmt.Appendf(nil, `{"info":%s,"parts":%s}`, raw, rawParts(raw)))
 		if err != nil {
 			return "", err

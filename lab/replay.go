@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"ctxplugin/lab/sample"
 	"ctxplugin/tokens"
 )
 
@@ -76,7 +77,7 @@ func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (
 
 func (o *ReplayOptions) recordings() ([]*recording, error) {
 	if len(o.Files) == 0 {
-		r, err := parseRecording("sample", builtIn())
+		r, err := parseRecording(sample.Name, sample.Session())
 		if err != nil {
 			return nil, err
 		}
@@ -344,25 +345,11 @@ func (r *replay) params(s *step, applied string) []byte {
 		agent: m.agent, model: m.model, now: s.now})
 }
 
-// sent applies the answer, checks the request that results and pays for it.
+// sent takes an answer, sends the request that results and pays for it.
 func (r *replay) sent(ctx context.Context, s *step, t *transformed) error {
-	was := r.plan
-	switch {
-	case t.plan != nil:
-		r.plan = t.plan
-	case t.planID != r.applied:
-		return fmt.Errorf("session/transform: the plan %q is in force, but the answer leaves it out", t.planID)
-	}
-	r.applied = t.planID
-	req := r.render.apply(r.rec, s.view, r.plan)
-	p := &pass{view: s.view, plan: r.plan, req: req, answer: t}
-	if r.check.observe(p) {
-		r.result.irreducible = append(r.result.irreducible, irreducible{r.check.step, req.tokens(), t.stats.Irreducible})
-	}
-	if t.stats.Folded {
-		if err := r.folded(ctx, s, t, was, req); err != nil {
-			return err
-		}
+	req, err := r.adopt(ctx, s, t)
+	if err != nil {
+		return err
 	}
 	r.result.requests++
 	r.result.stubs = t.stats.Stubs
@@ -375,6 +362,26 @@ func (r *replay) sent(ctx context.Context, s *step, t *transformed) error {
 	}
 	r.pay(s, req)
 	return nil
+}
+
+// adopt puts the plan of an answer in force and checks the request that results.
+func (r *replay) adopt(ctx context.Context, s *step, t *transformed) (*request, error) {
+	was := r.plan
+	switch {
+	case t.plan != nil:
+		r.plan = t.plan
+	case t.planID != r.applied:
+		return nil, fmt.Errorf("session/transform: the plan %q is in force, but the answer leaves it out", t.planID)
+	}
+	r.applied = t.planID
+	req := r.render.apply(r.rec, s.view, r.plan)
+	if r.check.observe(&pass{view: s.view, plan: r.plan, req: req, answer: t}) {
+		r.result.irreducible = append(r.result.irreducible, irreducible{r.check.step, req.tokens(), t.stats.Irreducible})
+	}
+	if t.stats.Folded {
+		return req, r.folded(ctx, s, t, was, req)
+	}
+	return req, nil
 }
 
 func (r *replay) folded(ctx context.Context, s *step, t *transformed, was *plan, req *request) error {
@@ -466,8 +473,17 @@ func (r *replay) pay(s *step, req *request) {
 }
 
 // restart kills the process in the middle of the session and asks a new one, over
-// the same database, for the plan of the same list.
+// the same database, for the plan of the same list. It asks the old one again
+// first: what was written behind its last answer may fold now, which is no fault
+// of the new one.
 func (r *replay) restart(ctx context.Context, s *step) error {
+	t, err := r.again(ctx, s, r.applied)
+	if err != nil {
+		return err
+	}
+	if _, err := r.adopt(ctx, s, t); err != nil {
+		return err
+	}
 	r.proc.kill()
 	<-r.client.done
 	if err := r.connect(ctx); err != nil {
@@ -477,11 +493,7 @@ func (r *replay) restart(ctx context.Context, s *step) error {
 		return err
 	}
 	for _, applied := range []string{r.applied, ""} {
-		reply, err := r.client.call(ctx, "session/transform", r.params(s, applied))
-		if err != nil {
-			return err
-		}
-		t, err := parseTransformed(reply)
+		t, err := r.again(ctx, s, applied)
 		if err != nil {
 			return err
 		}
@@ -493,6 +505,15 @@ func (r *replay) restart(ctx context.Context, s *step) error {
 		}
 	}
 	return nil
+}
+
+// again asks for the plan of a list that was announced before.
+func (r *replay) again(ctx context.Context, s *step, applied string) (*transformed, error) {
+	reply, err := r.client.call(ctx, "session/transform", r.params(s, applied))
+	if err != nil {
+		return nil, err
+	}
+	return parseTransformed(reply)
 }
 
 // idle tells the plugin that the turn has ended.
@@ -512,11 +533,7 @@ func (r *replay) finish(ctx context.Context, last *step) error {
 			return err
 		}
 	}
-	reply, err := r.client.call(ctx, "session/transform", r.params(last, r.applied))
-	if err != nil {
-		return err
-	}
-	t, err := parseTransformed(reply)
+	t, err := r.again(ctx, last, r.applied)
 	if err != nil {
 		return err
 	}
@@ -531,8 +548,28 @@ func (r *replay) finish(ctx context.Context, last *step) error {
 	if err := checkRaw(ctx, r.result.verdicts, r.play, r.order); err != nil {
 		return err
 	}
-	if err := checkPages(ctx, r.result.verdicts, r.play, r.order); err != nil {
+	dropped, stubs := r.outOfView(list)
+	if err := checkPages(ctx, r.result.verdicts, r.play, r.order, dropped, stubs); err != nil {
 		return err
 	}
 	return checkSearch(ctx, r.result.verdicts, r.play, r.order)
+}
+
+// outOfView says of every ordinal whether the request for a list lacks its
+// message, and lists the outputs that it shows as stubs.
+func (r *replay) outOfView(list []int) (dropped []bool, stubs []field) {
+	req := r.render.apply(r.rec, list, r.plan)
+	there := map[int]bool{}
+	for i := range req.messages {
+		there[req.messages[i].index] = true
+	}
+	for at, i := range r.order {
+		dropped = append(dropped, !there[i])
+		for part := range r.rec.messages[i].parts {
+			if req.edited[editKey{r.rec.messages[i].id, part, "output"}] {
+				stubs = append(stubs, field{message: at + 1, part: part})
+			}
+		}
+	}
+	return dropped, stubs
 }

@@ -117,6 +117,7 @@ func TestPromisesHold(t *testing.T) {
 
 // Every promise can be broken, and the place is named.
 func TestBreaches(t *testing.T) {
+	data := session(t, 12, 4)
 	for _, c := range []struct{ fault, promise, what string }{
 		{"over the window", promiseFits, "do not fit"},
 		{"a byte changes between folds", promiseStable, "without a fold"},
@@ -145,7 +146,8 @@ func TestBreaches(t *testing.T) {
 		{"nothing is found", promiseFound, "does not find"},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			out, exit, err := against(t, c.fault, session(t, 12, 4))
+			t.Parallel()
+			out, exit, err := against(t, c.fault, data)
 			if err != nil {
 				t.Fatal(err)
 			}

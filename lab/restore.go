@@ -79,7 +79,7 @@ func checkRaw(ctx context.Context, v *verdicts, p *play, order []int) error {
 
 // checkParts pages through the raw JSON of a sample of parts.
 func checkParts(ctx context.Context, v *verdicts, p *play, order []int) error {
-	for _, at := range sample(len(order), 12) {
+	for _, at := range spread(len(order), 12) {
 		m := &p.rec.messages[order[at]]
 		if len(m.parts) == 0 {
 			continue
@@ -118,8 +118,8 @@ func largest(m *message) int {
 	return at
 }
 
-// sample picks at most count of n places, evenly spread.
-func sample(n, count int) []int {
+// spread picks at most count of n places, evenly spread.
+func spread(n, count int) []int {
 	count = min(n, count)
 	places := make([]int, count)
 	for i := range places {

@@ -133,10 +133,17 @@ func fieldsOf(m *message, ordinal int) map[field]string {
 }
 
 // checkPages opens a sample of ranges and of parts through ctx_expand and
-// compares what the pages hold with the recording.
-func checkPages(ctx context.Context, v *verdicts, p *play, order []int) error {
-	for _, at := range sample(max(1, len(order)-rangeLength+1), openedRanges) {
-		first, last := at+1, min(at+rangeLength, len(order))
+// compares what the pages hold with the recording. Only what is out of view is
+// opened: dropped says it of each ordinal, stubs lists outputs that were replaced.
+func checkPages(ctx context.Context, v *verdicts, p *play, order []int, dropped []bool, stubs []field) error {
+	var runs []int // first ordinals of ranges that are out of view as a whole
+	for o := 1; o+rangeLength-1 <= len(order); o++ {
+		if !slices.Contains(dropped[o-1:o+rangeLength-1], false) {
+			runs = append(runs, o)
+		}
+	}
+	for _, at := range spread(len(runs), openedRanges) {
+		first, last := runs[at], runs[at]+rangeLength-1
 		want := map[field]string{}
 		for o := first; o <= last; o++ {
 			for f, s := range fieldsOf(&p.rec.messages[order[o-1]], o) {
@@ -147,7 +154,7 @@ func checkPages(ctx context.Context, v *verdicts, p *play, order []int) error {
 			return err
 		}
 	}
-	for _, o := range largestParts(p.rec, order, openedParts) {
+	for _, o := range append(largestParts(p.rec, order, dropped, openedParts), stubs...) {
 		want := map[field]string{}
 		for f, s := range fieldsOf(&p.rec.messages[order[o.message-1]], o.message) {
 			if f.part == o.part {
@@ -182,20 +189,23 @@ func (p *play) compare(ctx context.Context, v *verdicts, arguments string, want 
 	return nil
 }
 
-// largestParts names the parts with the longest outputs and texts, and one part
-// of every kind of character if there is one beyond ASCII.
-func largestParts(rec *recording, order []int, count int) []field {
+// largestParts names the parts out of view with the longest texts, those beyond
+// Latin before all others.
+func largestParts(rec *recording, order []int, dropped []bool, count int) []field {
 	type sized struct {
 		field
 		size int
 	}
 	var all []sized
 	for at, i := range order {
+		if !dropped[at] {
+			continue
+		}
 		for f, s := range fieldsOf(&rec.messages[i], at+1) {
 			size := len(s)
 			for _, r := range s {
 				if r > 0x2ff {
-					size += 4 * len(s) // long texts beyond Latin come first: they are the harder ones
+					size += 4 * len(s) // the harder ones to cut
 					break
 				}
 			}
@@ -266,7 +276,7 @@ func rareWords(rec *recording, order []int, count int) []rareWord {
 	}
 	words = slices.DeleteFunc(words, func(w string) bool { return where[w] == 0 })
 	var out []rareWord
-	for _, at := range sample(len(words), count) {
+	for _, at := range spread(len(words), count) {
 		out = append(out, rareWord{words[at], where[words[at]]})
 	}
 	return out
