@@ -32,6 +32,7 @@ type Entry struct {
 	Summary  bool  // the host's own summary
 	Failed   bool
 	Finished bool // an assistant message that came to its end
+	Unnamed  bool // the host gave no ID; ours says its place
 	Usage    Usage
 	Sizes    []Size
 }
@@ -65,6 +66,9 @@ func (e *Entry) Open() bool {
 // Print is the fingerprint of the entry, the same as that of the message.
 func (e *Entry) Print() Fingerprint {
 	f := Fingerprint{ID: e.ID, Parts: make([]PartPrint, len(e.Sizes))}
+	if e.Unnamed {
+		f.ID = ""
+	}
 	for i, s := range e.Sizes {
 		f.Parts[i] = PartPrint{Status: s.Status, Units: s.Units}
 	}

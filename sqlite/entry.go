@@ -17,6 +17,7 @@ const (
 	entrySummary
 	entryFailed
 	entryFinished
+	entryUnnamed
 )
 
 // Bits of a size's flags.
@@ -34,7 +35,7 @@ var roles = [...]compartments.Role{compartments.RoleUser, compartments.RoleAssis
 func encodeEntry(e *compartments.Entry) []byte {
 	b := make([]byte, 0, 24+6*len(e.Sizes))
 	flags := bit(e.Real, entryReal) | bit(e.Compact, entryCompact) | bit(e.Summary, entrySummary) |
-		bit(e.Failed, entryFailed) | bit(e.Finished, entryFinished)
+		bit(e.Failed, entryFailed) | bit(e.Finished, entryFinished) | bit(e.Unnamed, entryUnnamed)
 	b = append(b, entryFormat, flags)
 	b = appendRole(b, e.Role)
 	b = binary.AppendVarint(b, e.Time)
@@ -66,7 +67,7 @@ func decodeEntry(record []byte, e *compartments.Entry) error {
 	}
 	flags := c.byte()
 	e.Real, e.Compact, e.Summary = flags&entryReal != 0, flags&entryCompact != 0, flags&entrySummary != 0
-	e.Failed, e.Finished = flags&entryFailed != 0, flags&entryFinished != 0
+	e.Failed, e.Finished, e.Unnamed = flags&entryFailed != 0, flags&entryFinished != 0, flags&entryUnnamed != 0
 	e.Role = readRole(&c)
 	e.Time = c.varint()
 	u := &e.Usage

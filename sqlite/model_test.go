@@ -226,7 +226,7 @@ func drawEntry(rt *rapid.T, o compartments.Ordinal) compartments.Entry {
 	e := compartments.Entry{Ordinal: o, ID: compartments.MessageID(rapid.StringN(0, 12, 40).Draw(rt, "id")),
 		Role: compartments.Role(rapid.SampledFrom([]string{"user", "assistant", "tool", "", "system"}).Draw(rt, "role")),
 		Time: rapid.Int64().Draw(rt, "time"), Real: rapid.Bool().Draw(rt, "real"), Compact: rapid.Bool().Draw(rt, "compact"),
-		Summary: rapid.Bool().Draw(rt, "summary"), Failed: rapid.Bool().Draw(rt, "failed"), Finished: rapid.Bool().Draw(rt, "finished"),
+		Summary: rapid.Bool().Draw(rt, "summary"), Failed: rapid.Bool().Draw(rt, "failed"), Finished: rapid.Bool().Draw(rt, "finished"), Unnamed: rapid.Bool().Draw(rt, "unnamed"),
 		Usage: compartments.Usage{Input: n(), Output: n(), Reasoning: n(), CacheRead: n(), CacheWrite: n()}}
 	copy(e.Hash[:], drawBytes(rt))
 	for range rapid.IntRange(0, 4).Draw(rt, "parts") {
