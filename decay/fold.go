@@ -8,7 +8,8 @@ import (
 type Material struct {
 	Pairs []Pair      // of the head in force
 	New   []Candidate // behind the head and before the protected tail; still raw
-	Tail  int         // tokens behind all candidates and of what is kept, as sent
+	Tail  int         // tokens behind all candidates, as sent
+	Keeps []int       // tokens of the messages kept raw if the head ends behind the first i of New
 }
 
 // Pair is one pair of the head with the compartments it stands for.
@@ -82,7 +83,7 @@ func (m *Material) option(kept, budget, target int, s Settings) Option {
 		raw += o.Candidates[i].Compartment.RawTokens
 		o.Raw++
 	}
-	o.Behind = o.PairTokens + raw + m.Tail
+	o.Behind = o.PairTokens + raw + m.Tail + m.Keeps[max(0, len(m.New)-o.Raw)]
 	o.After = fixed + o.Behind
 	return o
 }

@@ -129,10 +129,21 @@ func (p *pass) material(cut int) decay.Material {
 	for i := at; i < len(p.v.order); i++ { // what no compartment covers stays raw too
 		m.Tail += p.tokensAt(p.v, i)
 	}
-	for _, o := range p.kept(at) {
-		m.Tail += p.entry(o).Tokens()
+	through := p.v.headEnd
+	m.Keeps = append(m.Keeps, p.keptTokens(through))
+	for _, c := range m.New {
+		through += len(c.Compartment.Members)
+		m.Keeps = append(m.Keeps, p.keptTokens(through))
 	}
 	return m
+}
+
+func (p *pass) keptTokens(through int) int {
+	n := 0
+	for _, o := range p.kept(through) {
+		n += p.tokensAt(p.v, p.v.place[o-1])
+	}
+	return n
 }
 
 // kept lists the messages that stay raw although they stand before a place: the
@@ -145,19 +156,8 @@ func (p *pass) kept(through int) []compartments.Ordinal {
 			keep = append(keep, p.v.order[place])
 		}
 	}
-	if through < len(p.v.order) && p.entry(p.v.order[through]).Role != compartments.RoleUser {
-		user := -1
-		for i := through - 1; i >= p.v.hidden; i-- {
-			if e := p.entry(p.v.order[i]); e.Real || user < 0 && e.Role == compartments.RoleUser && e.Tokens() > 0 {
-				user = i
-				if e.Real {
-					break
-				}
-			}
-		}
-		if user >= 0 {
-			add(user)
-		}
+	if through < len(p.v.order) {
+		add(p.turnUser(p.v, through))
 	}
 	if t := p.turnStart(p.v); t >= 0 {
 		add(t)
@@ -178,7 +178,8 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 			return err
 		}
 		mat := p.material(cut)
-		budget := min(p.w.Budget, max(aim-mat.Tail, min(p.w.Usable-mat.Tail, s.HistoryMin/2), 0))
+		stays := mat.Tail + mat.Keeps[len(mat.New)]
+		budget := min(p.w.Budget, max(aim-stays, min(p.w.Usable-stays, s.HistoryMin/2), 0))
 		o := decay.Choose(&mat, budget, budget*s.DemoteTo/1000, aim, s)
 		if best.Candidates == nil || o.After < best.After {
 			best = o

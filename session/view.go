@@ -249,13 +249,41 @@ func (se *Session) tailCut(v *view, extra int) int {
 		cut--
 	}
 	used, best := 0, cut
+	user := se.turnUser(v, cut)
 	for i := cut - 1; i >= 0; i-- {
 		if used += se.tokensAt(v, i); used > extra {
 			break
 		}
-		if se.mayCut(v, i) {
+		if i <= user {
+			user = se.turnUser(v, i)
+		}
+		kept := 0 // a cut inside a turn keeps the user message that began it
+		if user >= 0 && user < i {
+			kept = se.entry(v.order[user]).Tokens()
+		}
+		if used+kept <= extra && se.mayCut(v, i) {
 			best = i
 		}
 	}
 	return best
+}
+
+// turnUser is the place of the user message of the turn that the message at a
+// place belongs to: itself if it is one, or the nearest before it, a real one if
+// there is one; -1 if there is none.
+func (se *Session) turnUser(v *view, place int) int {
+	if place >= len(v.order) || se.entry(v.order[place]).Role == compartments.RoleUser {
+		return place
+	}
+	user := -1
+	for i := place - 1; i >= v.hidden; i-- {
+		e := se.entry(v.order[i])
+		if e.Real {
+			return i
+		}
+		if user < 0 && e.Role == compartments.RoleUser && e.Tokens() > 0 {
+			user = i
+		}
+	}
+	return user
 }
