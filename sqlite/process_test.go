@@ -145,6 +145,21 @@ func integrity(t *testing.T, path string) {
 	}
 }
 
+// count runs a query for one number beside the store.
+func count(t *testing.T, s *sqlite.Store, query string) int {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+s.Path()+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var n int
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestKill_LosesNoAcknowledgedBatch kills a process in the middle of its commits
 // again and again.
 func TestKill_LosesNoAcknowledgedBatch(t *testing.T) {

@@ -113,11 +113,11 @@ type match struct {
 	grade int
 	at    int // bytes into the text
 	size  int // bytes
-	count int // how often the literal, or the rarest word, occurs
+	count int // how often the literal, or the rarest word, occurs; at least 1 if there is a match
 }
 
 // find looks for the query in text. folded is text with ASCII letters in lower
-// case. words says whether scattered words count.
+// case. words says whether scattered whole words count.
 func (q *query) find(text, folded string, words bool) match {
 	if at := strings.Index(text, q.literal); at >= 0 {
 		return match{gradeExact, at, len(q.literal), strings.Count(folded, q.folded)}
@@ -130,7 +130,7 @@ func (q *query) find(text, folded string, words bool) match {
 	}
 	best := match{grade: gradeWords}
 	for _, word := range q.words {
-		at := strings.Index(folded, word)
+		at := indexWord(folded, word)
 		if at < 0 {
 			return match{}
 		}
@@ -139,6 +139,24 @@ func (q *query) find(text, folded string, words bool) match {
 		}
 	}
 	return best
+}
+
+// indexWord finds a whole word; both are folded.
+func indexWord(text, word string) int {
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
+		if (at == 0 || notInWord(before)) && (at+len(word) == len(text) || notInWord(after)) {
+			return at
+		}
+		_, size := utf8.DecodeRuneInString(text[at:])
+		from = at + size
+	}
 }
 
 const (

@@ -172,12 +172,14 @@ func (f *finder) messageRows(r *reading, expression string) error {
 	return nil
 }
 
-// message looks at the passages of one message that the index named. The index
-// may lag behind the message; what is not there now is no hit.
+// message looks at the passages of one message that the index named. One that
+// waits is left to the scan: the index knows an older text of it.
 func (f *finder) message(r *reading, ordinal compartments.Ordinal, rows []int64) error {
 	var b blob
 	found, err := r.c.row(r.ctx, `SELECT b.size, b.form, b.bytes FROM messages m JOIN blobs b ON b.key = m.document
-		WHERE m.session = ? AND m.ordinal = ?`, []any{f.session, int64(ordinal)}, &b.size, &b.form, &b.bytes)
+		WHERE m.session = ?1 AND m.ordinal = ?2
+		AND NOT EXISTS (SELECT 1 FROM waiting w WHERE w.session = ?1 AND w.ordinal = ?2 AND w.compartment = 0)`,
+		[]any{f.session, int64(ordinal)}, &b.size, &b.form, &b.bytes)
 	if err != nil || !found {
 		return err
 	}
@@ -187,7 +189,7 @@ func (f *finder) message(r *reading, ordinal compartments.Ordinal, rows []int64)
 	}
 	m, err := compartments.DecodeMessage(content)
 	if err != nil {
-		return nil // indexed before it was replaced
+		return nil // there is nothing in it to find
 	}
 	fields := searchables(&m)
 	passages := passagesOf(fields)
@@ -199,7 +201,9 @@ func (f *finder) message(r *reading, ordinal compartments.Ordinal, rows []int64)
 		p := passages[n]
 		found := f.find(p.text, fold(p.text), true)
 		if found.grade == gradeNone {
-			continue
+			// The index sees through accents and the case of any script. All that
+			// is known then is the passage.
+			found = match{grade: gradeWords, count: 1}
 		}
 		i := slices.IndexFunc(fields, func(s searchable) bool { return s.part == p.part && s.field == p.field })
 		found.at += p.from
