@@ -38,7 +38,7 @@ const briefTitle = 56
 // the page of the level above, whose lines are the only ones to choose from; nil
 // at full.
 func admit(r *record, lines []line, level, ceiling int, above *page, count func(string) int) *page {
-	p := &page{level: level, title: r.title}
+	p := &page{level: level, title: r.head}
 	type candidate struct {
 		l     *line
 		limit int // extent of the form above
@@ -70,7 +70,7 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 	})
 	p.spans = r.spans
 	title := fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
-	if level != atCompact && extent(p.title) > briefTitle && r.force == nil && len(r.asks) > 0 {
+	if lead := r.lead(); level != atCompact && extent(p.title) > briefTitle && r.force == nil && lead >= 0 && letters(r.asks[lead].text, 400) != letters(p.title, 400) {
 		if t := shorten(p.title, briefTitle); t != "" { // the request follows in full
 			p.title = t
 			title = fmt.Sprintf("[%d-%d] %s", r.first, r.last, t)
@@ -87,7 +87,7 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 	room := ceiling - min(nameRoom[level], ceiling/5)
 	var labelled [sections]bool
 	said := []string{letters(p.title, 400)}
-	whole := letters(r.title, 400)
+	whole := letters(r.head, 400)
 	for _, c := range all {
 		forms := c.l.forms[level]
 		for k, f := range forms {

@@ -224,3 +224,36 @@ func tailOf(s string, n int) string {
 	}
 	return s[i:]
 }
+
+// nearPaths shortens long absolute paths in a command or an error to their last
+// two parts, which is what the rest of a tier calls a file by.
+func nearPaths(s string) string {
+	if strings.Count(s, "/")+strings.Count(s, `\`) < 4 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		c := s[i]
+		rooted := c == '/' || c == '~' && i+1 < len(s) && s[i+1] == '/' || i+2 < len(s) && 'a' <= c|0x20 && c|0x20 <= 'z' && s[i+1] == ':' && s[i+2] == '\\'
+		if !rooted || i > 0 && (classes[s[i-1]]&className != 0 || s[i-1] >= 0x80) {
+			b.WriteByte(c)
+			i++
+			continue
+		}
+		start := i
+		for i < len(s) && (classes[s[i]]&className != 0 && s[i] != ':' || s[i] == ':' && i == start+1) {
+			i++
+		}
+		path := s[start:i]
+		if n := strings.Count(path, "/") + strings.Count(path, `\`); n < 4 || len(path) < 32 {
+			b.WriteString(path)
+			continue
+		}
+		tail := ""
+		for path[len(path)-1] == '.' {
+			path, tail = path[:len(path)-1], tail+"."
+		}
+		b.WriteString(lastTwo(path) + tail)
+	}
+	return b.String()
+}

@@ -220,11 +220,11 @@ func errorLine(body string) string {
 		return category
 	case strong != "":
 		if follow != "" && !strings.Contains(strong, follow) {
-			return head(strong, 160) + " " + follow + named
+			return shorten(strong, 170) + " " + follow + named
 		}
-		return head(strong, 160) + named
+		return shorten(strong, 170) + named
 	case weak != "":
-		return head(weak, 160) + named
+		return shorten(weak, 170) + named
 	case usage != "":
 		return usage
 	}
@@ -327,7 +327,8 @@ func boiler(t string) bool {
 		return true
 	}
 	switch {
-	case strings.HasPrefix(t, "> ") && strings.Count(t, " ") < 12, strings.HasPrefix(t, "$ "), strings.HasPrefix(t, "npm error A complete log"), strings.HasPrefix(t, "npm error Lifecycle"),
+	case strings.HasPrefix(t, "npm error") && !strings.Contains(t, "ERESOLVE") && !strings.Contains(t, "Missing script"), strings.HasPrefix(t, "npm ERR! code"),
+		strings.HasPrefix(t, "> ") && strings.Count(t, " ") < 12, strings.HasPrefix(t, "$ "), strings.HasPrefix(t, "npm error A complete log"), strings.HasPrefix(t, "npm error Lifecycle"),
 		strings.HasPrefix(t, "npm warn"), strings.HasPrefix(t, "Node.js v"), strings.HasPrefix(t, "Bun v"), strings.HasPrefix(t, "at ") && strings.Contains(t, ":"):
 		return true
 	case strings.HasPrefix(t, "===") && strings.HasSuffix(t, "==="):

@@ -173,7 +173,7 @@ func (r *record) collectRan(ms []message) {
 			if u.kind != useShell || u.open || u.stopped || u.refused || u.cmd.class == classLook || u.cmd.class == classGit {
 				continue
 			}
-			text := safe(u.cmd.text)
+			text := nearPaths(safe(u.cmd.text))
 			at, ok := index[text]
 			if !ok {
 				at = len(r.ran)
@@ -259,13 +259,13 @@ func (r *record) collectFailures(ms []message) {
 			if !u.failed && !u.refused && !u.stopped {
 				continue
 			}
-			f := failure{ord: ms[i].ord, last: ms[i].ord, line: shorten(safe(u.errLine), 220), count: 1, shell: u.kind == useShell, denied: u.refused, class: classLook}
+			f := failure{ord: ms[i].ord, last: ms[i].ord, line: shorten(nearPaths(safe(u.errLine)), 220), count: 1, shell: u.kind == useShell, denied: u.refused, class: classLook}
 			if f.line == "" && u.errLine != "" {
 				f.line = head(safe(u.errLine), 120)
 			}
 			switch {
 			case u.kind == useShell:
-				f.what, f.class, f.key, f.verb = safe(u.cmd.text), u.cmd.class, u.cmd.text, u.cmd.verb
+				f.what, f.class, f.key, f.verb = nearPaths(safe(u.cmd.text)), u.cmd.class, u.cmd.text, u.cmd.verb
 			case u.path != "":
 				f.what = safe(strings.ToLower(u.name) + " " + lastTwo(u.path))
 			case u.pattern != "":

@@ -216,6 +216,8 @@ func nameKind(w string) kind {
 	}
 	letters := lower + upper
 	switch {
+	case w[0] == '.' && w[1] != '/' && w[1] != '.' && slash == 0 && !fileLike(w), w == "a-zA-Z", strings.HasPrefix(w, "a-z"):
+		return kindNone
 	case w[0] == '$', strings.Contains(w, "..") && w[0] != '.', strings.HasPrefix(w, "0x"):
 		return kindNone
 	case slash > 0:
@@ -331,8 +333,12 @@ func fileLike(w string) bool {
 		if at != 0 || len(w) < 4 || !lowerOnly(w[1:]) {
 			return false
 		}
-		_, known := extensions[w[1:]]
-		return !known || w == ".env" // a dot file, not an extension alone
+		for _, end := range [...]string{"rc", "ignore", "env", "config", "attributes", "modules", "profile"} {
+			if strings.HasSuffix(w, end) {
+				return true // a dot file, not an extension or a member alone
+			}
+		}
+		return false
 	}
 	ext := w[at+1:]
 	if len(ext) > 10 || ext[0] >= '0' && ext[0] <= '9' && ext != "7z" {

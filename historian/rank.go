@@ -101,7 +101,7 @@ func (r *record) redundant(text string, listed map[string]bool) bool {
 		}
 	}
 	for _, n := range r.names {
-		if strings.EqualFold(n, text) || strings.HasPrefix(n, text+"/") {
+		if strings.EqualFold(n, text) || strings.HasPrefix(n, text+"/") || fileLike(n) && baseName(n) == text || fileLike(text) && baseName(text) == n {
 			return true
 		}
 	}

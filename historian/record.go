@@ -12,6 +12,7 @@ import (
 type record struct {
 	first, last compartments.Ordinal
 	title       string
+	head        string // the title as it stands in tiers, where the outcome has its own line
 	effective   int
 
 	asks     []ask
@@ -36,6 +37,7 @@ type record struct {
 	spans    []compartments.ExactSpan
 
 	narrations int
+	hostOnly   bool // nothing but the host's own messages
 	newPaths   int
 	newNames   int
 	allNames   int
@@ -115,7 +117,11 @@ func compile(v *view, force *request) *record {
 		r.effective += ms[i].tokens
 	}
 	r.collectAsks(v)
-	if len(ms) > 0 && force != nil && (len(r.asks) == 0 || v.opensInTurn()) {
+	r.hostOnly = true
+	for i := range ms {
+		r.hostOnly = r.hostOnly && ms[i].who == host
+	}
+	if !r.hostOnly && force != nil && (len(r.asks) == 0 || v.opensInTurn()) {
 		r.force = &request{force.ord, force.title, v.native(force.title)}
 	}
 	r.collectOutcomes(v)
@@ -195,24 +201,49 @@ func (r *record) collectOutcomes(v *view) {
 			r.outcomes = append(r.outcomes, o)
 		}
 	}
-	for i := len(ms) - 1; i >= 0; i-- {
-		if ms[i].who == agent && ms[i].final || ms[i].who == person && len(r.outcomes) > 0 {
-			return
+	r.state = standing(ms, len(r.outcomes) > 0)
+}
+
+// standing is what the agent said last in a turn that has no conclusion in the
+// run: of its last few narrations the one that says most, so that an
+// announcement of the next step does not hide what was found.
+func standing(ms []message, concluded bool) *said {
+	var best *said
+	narrations := 0
+	for i := len(ms) - 1; i >= 0 && narrations < 5; i-- {
+		if ms[i].who == agent && ms[i].final || ms[i].who == person && concluded {
+			break
 		}
-		for _, list := range [...][]unit{ms[i].units, ms[i].narrate} {
-			if ms[i].who != agent {
+		if ms[i].who != agent {
+			continue
+		}
+		units := append(ms[i].narrate[:len(ms[i].narrate):len(ms[i].narrate)], ms[i].units...)
+		if len(units) == 0 {
+			continue
+		}
+		for j := len(units) - 1; j >= 0; j-- {
+			u := units[j]
+			if width(u.text) < 24 || u.kind == unitHeader {
 				continue
 			}
-			for j := len(list) - 1; j >= 0; j-- {
-				if u := list[j]; width(u.text) >= 24 && u.kind != unitHeader {
-					if text := fact(u.text); text != "" {
-						r.state = &said{ord: ms[i].ord, text: text}
-						return
-					}
-				}
+			n := 10 - 2*narrations + min(2, countNames(u.text))
+			low := strings.ToLower(u.text)
+			if starts(low, chatOpeners) {
+				n -= 6
+			}
+			if strings.HasSuffix(u.text, ":") {
+				n -= 3
+			}
+			if hasAny(low, causes) || hasAny(low, caveats) {
+				n++
+			}
+			if text := fact(u.text); text != "" && (best == nil || n > best.score) {
+				best = &said{ord: ms[i].ord, text: strings.TrimRight(text, ":"), score: n}
 			}
 		}
+		narrations++
 	}
+	return best
 }
 
 // conclude takes the outcome from a turn-final text: the first unit with
@@ -287,6 +318,9 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 		}
 		if starts(low, chatOpeners) {
 			s -= 12
+			if strings.HasSuffix(u.text, ":") {
+				continue
+			}
 		}
 		if hasAny(low, causes) || hasAny(low, rejections) {
 			s += 5
@@ -341,6 +375,14 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 func joinBullets(units []unit, at int) (string, int) {
 	var items []string
 	asked := 0
+	if at+1 < len(units) && units[at+1].kind == unitHeading { // sections that it introduces
+		for j := at + 1; j < len(units) && len(items) < 3; j++ {
+			if units[j].kind == unitHeading {
+				items = append(items, strings.TrimRight(units[j].text, " .;:"))
+			}
+		}
+		return units[at].text + " " + strings.Join(items, "; "), 0
+	}
 	for j := at + 1; j < len(units) && len(items) < 3; j++ {
 		if units[j].kind == unitHeader {
 			continue

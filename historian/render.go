@@ -74,8 +74,8 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 	for _, l := range compact.lines {
 		switch l.sec {
 		case secOutcome:
-			if l.must {
-				outcome = strings.TrimPrefix(l.text, "(no conclusion yet) ")
+			if l.must || r.state != nil && strings.HasPrefix(l.text, "(in progress) ") {
+				outcome = strings.TrimPrefix(l.text, "(in progress) ")
 			}
 		case secGit:
 			for i := len(r.git) - 1; i >= 0 && len(marks) < 2; i-- {

@@ -43,6 +43,16 @@ func titleOf(units []unit) string {
 // entitle gives the record its title: the first real request, or the request in
 // force with what was done for it, or the outcome.
 func (r *record) entitle() {
+	r.choose()
+	if r.head == "" || len(r.outcomes) == 0 && r.state == nil {
+		r.head = r.title
+	}
+	if r.title == "" {
+		r.title, r.head = "No words and no work", "No words and no work"
+	}
+}
+
+func (r *record) choose() {
 	lead := r.lead()
 	if r.force == nil || len(r.asks) > 0 && lead >= 0 && r.asks[lead].width >= 24 && !r.asks[lead].answering {
 		if lead >= 0 {
@@ -59,11 +69,12 @@ func (r *record) entitle() {
 		}
 	}
 	did := r.result(60)
-	if r.force != nil {
+	if r.force != nil && !r.hostOnly {
 		r.title = "(cont. of [" + itoa(int(r.force.ord)) + "])"
 		if t := shorten(r.force.shown, 60); t != "" {
 			r.title += " " + t
 		}
+		r.head = r.title
 		switch {
 		case did != "":
 			r.title += ": " + did
@@ -83,9 +94,6 @@ func (r *record) entitle() {
 		r.title = shorten(r.ran[0].text, titleExtent)
 	case len(r.failures) > 0:
 		r.title = shorten(r.failures[0].what, titleExtent)
-	}
-	if r.title == "" {
-		r.title = "No words and no work"
 	}
 }
 
@@ -109,11 +117,24 @@ func (r *record) result(limit int) string {
 	case len(r.outcomes) > 0:
 		return shorten(r.outcomes[len(r.outcomes)-1].main, limit)
 	case len(r.steps) > 0:
-		return shorten(r.steps[0].text, limit)
+		return shorten(r.bestStep(), limit)
 	case r.state != nil:
 		return shorten(r.state.text, limit)
+	case r.hostOnly:
+		return "the host compacted the session here"
 	}
 	return ""
+}
+
+// bestStep is the step that says most.
+func (r *record) bestStep() string {
+	best := 0
+	for i := range r.steps {
+		if r.steps[i].score > r.steps[best].score {
+			best = i
+		}
+	}
+	return r.steps[best].text
 }
 
 func shownFiles(files []file, n int) []string {

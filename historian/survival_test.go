@@ -1,0 +1,432 @@
+package historian_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxplugin/compartments"
+	"ctxplugin/historian"
+	"ctxplugin/tokens"
+)
+
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/abort.story -project testdata/survival/fixtures/abort.project -out testdata/survival/fixtures/abort.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/cache.story -out testdata/survival/fixtures/cache.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/feeds.story -project testdata/survival/fixtures/feeds.project -out testdata/survival/fixtures/feeds.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/hangul.story -project testdata/survival/fixtures/hangul.project -out testdata/survival/fixtures/hangul.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/nihongo.story -project testdata/survival/fixtures/nihongo.project -out testdata/survival/fixtures/nihongo.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/ninety.story -out testdata/survival/fixtures/ninety.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/publish.story -out testdata/survival/fixtures/publish.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/shop.story -project testdata/survival/fixtures/shop.project -out testdata/survival/fixtures/shop.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/tags.story -out testdata/survival/fixtures/tags.json
+
+var report = flag.Bool("report", false, "print Markdown tables of what survives")
+
+const (
+	survivalFolder = "testdata/survival"
+	corpusFolder   = "../../shared/corpus"
+	sampleFile     = "../lab/sample/sample.json"
+)
+
+var counter = tokens.New()
+
+// label is a range of messages with what a successor must know of it.
+type label struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	File  string `json:"file"`
+	First int    `json:"first"` // 0-based place
+	Last  int    `json:"last"`  // 0-based place, inclusive
+	Items []item `json:"items"`
+}
+
+type item struct {
+	Kind string   `json:"kind"`
+	What string   `json:"what"`
+	Any  []string `json:"any"`
+}
+
+func (l *label) path() string {
+	switch folder, name, _ := strings.Cut(l.File, "/"); folder {
+	case "sample":
+		return sampleFile
+	case "corpus":
+		return filepath.Join(corpusFolder, name)
+	}
+	return filepath.Join(survivalFolder, l.File)
+}
+
+func readLabels(t testing.TB, half string) []label {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(survivalFolder, half+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Ranges []label }
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatalf("%s: %v", half, err)
+	}
+	return file.Ranges
+}
+
+// sessions reads each export once. A recorded session that is absent is nil.
+type sessions map[string][]compartments.Message
+
+func (s sessions) of(t testing.TB, path string) []compartments.Message {
+	t.Helper()
+	if ms, ok := s[path]; ok {
+		return ms
+	}
+	ms, err := readExport(path)
+	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(path, corpusFolder) {
+		err = nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s[path] = ms
+	return ms
+}
+
+// readExport turns {info, messages: [{info, parts}]} into messages as they come
+// over the wire.
+func readExport(path string) ([]compartments.Message, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Messages []struct {
+			Info struct {
+				ID      string          `json:"id"`
+				Role    string          `json:"role"`
+				Time    json.RawMessage `json:"time"`
+				Agent   string          `json:"agent"`
+				Model   *model          `json:"model"`
+				Summary json.RawMessage `json:"summary"`
+				Tokens  json.RawMessage `json:"tokens"`
+				Finish  string          `json:"finish"`
+				Error   json.RawMessage `json:"error"`
+				model
+			}
+			Parts []json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	out := make([]compartments.Message, len(file.Messages))
+	for i, m := range file.Messages {
+		in := &m.Info
+		if in.Model == nil {
+			in.Model = &in.model
+		}
+		var created struct{ Created json.Number }
+		_ = json.Unmarshal(in.Time, &created) // a message without a time has none
+		wire := map[string]any{"id": in.ID, "role": in.Role, "time": created.Created, "parts": m.Parts}
+		if in.Model.ProviderID != "" {
+			wire["model"] = in.Model.ProviderID + "/" + in.Model.ModelID
+		}
+		for name, value := range map[string]string{"agent": in.Agent, "finish": in.Finish} {
+			if value != "" {
+				wire[name] = value
+			}
+		}
+		for name, value := range map[string]json.RawMessage{"tokens": in.Tokens, "error": in.Error} {
+			if value != nil {
+				wire[name] = value
+			}
+		}
+		if string(in.Summary) == "true" {
+			wire["summary"] = true
+		}
+		if created.Created == "" {
+			wire["time"] = 0
+		}
+		raw, err := json.Marshal(wire)
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = compartments.DecodeMessage(raw); err != nil {
+			return nil, fmt.Errorf("%s: message %d: %w", path, i, err)
+		}
+		out[i].Ordinal = compartments.Ordinal(i + 1)
+	}
+	return out, nil
+}
+
+type model struct {
+	ProviderID string `json:"providerID"`
+	ModelID    string `json:"modelID"`
+}
+
+// rangeOf is what the historian is given for messages.
+func rangeOf(ms []compartments.Message) historian.Range {
+	r := historian.Range{Messages: ms, Hashes: make([]compartments.Hash, len(ms)), Tokens: make([]int, len(ms))}
+	for i := range ms {
+		r.Hashes[i] = ms[i].ContentHash()
+		r.Tokens[i] = 4
+		for _, p := range ms[i].Parts {
+			if !p.Ignored && p.Kind != compartments.PartMarker {
+				r.Tokens[i] += counter.Count(p.Text) + counter.Count(p.Input) + counter.Count(p.Output)
+			}
+		}
+	}
+	return r
+}
+
+func writeOne(t testing.TB, ms []compartments.Message) compartments.Compartment {
+	t.Helper()
+	c, err := historian.New(counter.Count).WriteOne(context.Background(), rangeOf(ms))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	return c
+}
+
+// folded is a text for comparing: lower case, runs of white space as one blank.
+func folded(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+
+func (i *item) survives(foldedText string) bool {
+	return slices.ContainsFunc(i.Any, func(s string) bool { return strings.Contains(foldedText, folded(s)) })
+}
+
+// rawText is everything that a range says: text, arguments and results of tools.
+func rawText(ms []compartments.Message) string {
+	var b strings.Builder
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			switch p.Kind {
+			case compartments.PartText:
+				b.WriteString(p.Text)
+			case compartments.PartTool:
+				for _, s := range stringsOf(p.Input) {
+					b.WriteString(s)
+					b.WriteByte('\n')
+				}
+				b.WriteString(p.Output)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// stringsOf lists the strings in a JSON text, without the names of fields.
+func stringsOf(raw string) []string {
+	var value any
+	if json.Unmarshal([]byte(raw), &value) != nil {
+		return []string{raw}
+	}
+	var out []string
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			out = append(out, v)
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, name := range sortedKeys(v) {
+				walk(v[name])
+			}
+		}
+	}
+	walk(value)
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+var kinds = []string{"request", "limit", "cause", "change", "file", "error", "status", "reference", "rejected", "open"}
+
+// The labels are only worth something if every string stands in its range.
+func TestSurvivalLabels(t *testing.T) {
+	read := sessions{}
+	for _, half := range []string{"tuned", "unseen"} {
+		counts, fixtures := map[string]int{}, 0
+		labels := readLabels(t, half)
+		for _, l := range labels {
+			if !strings.HasPrefix(l.File, "corpus/") {
+				fixtures++
+			}
+			counts["type "+l.Type]++
+			if n := len(l.Items); n < 5 || n > 11 {
+				t.Errorf("%s: %q has %d items, want 5 to 11", half, l.Name, n)
+			}
+			for _, i := range l.Items {
+				counts[i.Kind]++
+				for _, s := range i.Any {
+					if n := len([]rune(s)); n > 60 {
+						t.Errorf("%s: %q: %d characters are too many", half, l.Name, n)
+					}
+				}
+				if len(i.Any) == 0 || !slices.Contains(kinds, i.Kind) {
+					t.Errorf("%s: %q: the item %q has kind %q and %d strings", half, l.Name, i.What, i.Kind, len(i.Any))
+				}
+			}
+			ms := read.of(t, l.path())
+			if ms == nil {
+				continue
+			}
+			if l.First < 0 || l.Last < l.First || l.Last >= len(ms) {
+				t.Errorf("%s: %q: %d..%d is no range of %d messages", half, l.Name, l.First, l.Last, len(ms))
+				continue
+			}
+			text := folded(rawText(ms[l.First : l.Last+1]))
+			for _, i := range l.Items {
+				for _, s := range i.Any {
+					if !strings.Contains(text, folded(s)) {
+						t.Errorf("%s: %q: the range does not hold a string of %q", half, l.Name, i.What)
+					}
+				}
+			}
+		}
+		if len(labels) < 17 || fixtures < 7 {
+			t.Errorf("%s has %d ranges, %d of them invented; want 17 and 7", half, len(labels), fixtures)
+		}
+		for _, kind := range kinds {
+			if counts[kind] < 5 {
+				t.Errorf("%s has %d items of kind %s, want at least 5", half, counts[kind], kind)
+			}
+		}
+		for _, kind := range []string{"failed builds", "design", "small requests", "no prose", "90 steps", "authentication", "CJK", "option number", "aborted", "mid-turn"} {
+			if counts["type "+kind] == 0 {
+				t.Errorf("%s has no range of type %q", half, kind)
+			}
+		}
+	}
+}
+
+// marks are what must survive, in percent.
+var marks = map[compartments.Tier]struct{ least, above int }{
+	compartments.TierFull:    {95, 15},
+	compartments.TierDense:   {85, 15},
+	compartments.TierCompact: {60, 15},
+	compartments.TierAnchor:  {27, 0},
+}
+
+// share counts how many of how many.
+type share struct{ kept, all int }
+
+func (s share) permille() int {
+	if s.all == 0 {
+		return 0
+	}
+	return 1000 * s.kept / s.all
+}
+
+func (s share) String() string { return fmt.Sprintf("0.%03d", s.permille()) }
+
+func (s *share) add(kept bool) {
+	s.all++
+	if kept {
+		s.kept++
+	}
+}
+
+type survival struct {
+	tiers, baseline map[compartments.Tier]*share
+	misses          []string
+}
+
+func newSurvival() *survival {
+	s := &survival{tiers: map[compartments.Tier]*share{}, baseline: map[compartments.Tier]*share{}}
+	for _, tier := range compartments.Rendered {
+		s.tiers[tier], s.baseline[tier] = &share{}, &share{}
+	}
+	return s
+}
+
+func (s *survival) measure(t testing.TB, l *label, ms []compartments.Message) {
+	c := writeOne(t, ms)
+	source := usersAndFinals(ms)
+	for _, tier := range compartments.Rendered {
+		text := folded(c.Tiers[tier].Text)
+		base := folded(headAndTail(source, c.Tiers[tier].Tokens))
+		for _, i := range l.Items {
+			kept := i.survives(text)
+			s.tiers[tier].add(kept)
+			s.baseline[tier].add(i.survives(base))
+			if !kept && tier != compartments.TierAnchor {
+				s.misses = append(s.misses, fmt.Sprintf("%-8s %-9s %s %d..%d %q: %s %q", tier, i.Kind, l.File, l.First, l.Last, l.Name, i.What, i.Any))
+			}
+		}
+	}
+}
+
+func TestSurvival(t *testing.T) {
+	read := sessions{}
+	for _, half := range []string{"tuned", "unseen"} {
+		all, corpus := newSurvival(), 0
+		byType := map[string]*survival{}
+		for _, l := range readLabels(t, half) {
+			ms := read.of(t, l.path())
+			if ms == nil {
+				continue
+			}
+			if strings.HasPrefix(l.File, "corpus/") {
+				corpus++
+			}
+			if byType[l.Type] == nil {
+				byType[l.Type] = newSurvival()
+			}
+			all.measure(t, &l, ms[l.First:l.Last+1])
+			byType[l.Type].measure(t, &l, ms[l.First:l.Last+1])
+		}
+		for _, tier := range compartments.Rendered {
+			got, base, want := all.tiers[tier], all.baseline[tier], marks[tier]
+			t.Logf("%s %s: %v of %d items survive, %v in users and finals of the same size", half, tier, got, got.all, base)
+			if got.permille() < 10*want.least {
+				t.Errorf("%s %s: %v survive, want 0.%02d", half, tier, got, want.least)
+			}
+			if got.permille() < base.permille()+10*want.above {
+				t.Errorf("%s %s: %v survive, users and finals alone reach %v, want 0.%02d more", half, tier, got, base, want.above)
+			}
+		}
+		if corpus == 0 {
+			t.Logf("%s: measured without the recorded sessions", half)
+		}
+		if half == "tuned" && testing.Verbose() {
+			for _, miss := range all.misses {
+				t.Log(miss)
+			}
+		}
+		if *report {
+			fmt.Printf("\n%s: %d items\n\n| range | full | dense | compact | anchor |\n|---|---:|---:|---:|---:|\n", half, all.tiers[compartments.TierFull].all)
+			for _, kind := range sortedKeys(byType) {
+				printShares(kind, byType[kind].tiers)
+			}
+			printShares("**all**", all.tiers)
+			printShares("users and finals, same size", all.baseline)
+		}
+	}
+}
+
+func printShares(name string, shares map[compartments.Tier]*share) {
+	fmt.Printf("| %s |", name)
+	for _, tier := range compartments.Rendered {
+		fmt.Printf(" %v |", shares[tier])
+	}
+	fmt.Println()
+}
