@@ -32,15 +32,13 @@ var layers = []struct {
 		"the domain is what all others speak in, so it knows none of them"},
 	{"tokens", "",
 		"it counts text; what a message weighs is decided where messages are known"},
-	{"prompts", "",
-		"a prompt is text with a version; what it asks about is filled in by the historian"},
 	{"decay", "compartments tokens",
 		"the decision is a pure function: a store, a session or a wire in it could not be replayed"},
-	{"historian", "compartments tokens prompts",
+	{"historian", "compartments tokens",
 		"what it writes depends on its source and its model alone, not on how compartments are chosen or stored"},
 	{"expand", "compartments tokens",
 		"it gives back what is stored, as it is stored, from whatever implements its Source"},
-	{"session", "compartments tokens decay historian prompts expand",
+	{"session", "compartments tokens decay historian expand",
 		"it orders the steps and reaches store, models and host through interfaces that it declares"},
 	{"sqlite", "compartments",
 		"an adapter: it stores the domain and knows no one who asks it"},
@@ -48,9 +46,9 @@ var layers = []struct {
 		"an adapter: it translates the wire into calls of a session and decides nothing"},
 	{"hosts/opencode", "",
 		"a shim translates; its Go file embeds it, so no rule can be put there"},
-	{"lab", "compartments tokens prompts decay historian expand session sqlite rpc hosts/opencode",
+	{"lab", "compartments tokens decay historian expand session sqlite rpc hosts/opencode",
 		"it measures everything but the wiring, which it runs as a binary"},
-	{"cmd", "compartments tokens prompts decay historian expand session sqlite rpc hosts/opencode lab",
+	{"cmd", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab",
 		"the wiring knows all, and all is wired here only"},
 }
 
@@ -76,13 +74,13 @@ var forbidden = []struct {
 	why     string
 }{
 	{"math/rand", "compartments tokens decay historian expand session", "the same state has to give the same bytes"},
-	{"os", "compartments decay prompts historian expand session", "files and the environment are read by the adapters and handed in"},
-	{"net", "compartments tokens decay prompts historian expand session sqlite rpc", "nothing but a model's client talks to a network"},
-	{"net/http", "compartments tokens decay prompts historian expand session sqlite rpc", "nothing but a model's client talks to a network"},
+	{"os", "compartments decay historian expand session", "files and the environment are read by the adapters and handed in"},
+	{"net", "compartments tokens decay historian expand session sqlite rpc", "nothing but a model's client talks to a network"},
+	{"net/http", "compartments tokens decay historian expand session sqlite rpc", "nothing but a model's client talks to a network"},
 }
 
 // clockless are the folders below the adapters: time is an argument there.
-const clockless = "compartments tokens prompts decay historian expand session"
+const clockless = "compartments tokens decay historian expand session"
 
 // Names that say nothing about what is inside.
 var vague = strings.Fields("util utils common helper helpers manager base core misc shared lib stuff")
