@@ -57,12 +57,8 @@ func (b *baseline) truncate(req *request, _ int64) *request {
 	for i := b.from; i < len(req.messages); i++ {
 		total += req.messages[i].tokens()
 	}
-	newest := newestUser(req)
 	lead := leadOf(req, b.from)
 	for b.from < len(req.messages)-1 && total+tokensAt(req, lead) > b.window.usable {
-		if b.from == newest && newest >= 0 {
-			break
-		}
 		total -= req.messages[b.from].tokens()
 		b.from++
 		lead = leadOf(req, b.from)
@@ -98,15 +94,6 @@ func tailOf(req *request, from, lead int) *request {
 	}
 	out.messages = append(out.messages, req.messages[from:]...)
 	return out
-}
-
-func newestUser(req *request) int {
-	for i := len(req.messages) - 1; i >= 0; i-- {
-		if req.messages[i].role == "user" {
-			return i
-		}
-	}
-	return -1
 }
 
 // summarize replaces everything before a tail by one summary as soon as the

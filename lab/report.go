@@ -97,14 +97,21 @@ func (t *bill) line(w io.Writer, name string) {
 		t.NewPrefix, money(t.Cost, 4), orNone(t.OverWindow))
 }
 
+// shownIrreducible is how many requests too large the report names.
+const shownIrreducible = 5
+
 func (r *result) reportRest(b *strings.Builder, timings bool) {
 	fmt.Fprintf(b, "largest request %s tokens of messages", thousands(r.peak))
 	if r.stubs > 0 {
 		fmt.Fprintf(b, ", %s", count(r.stubs, "stub"))
 	}
 	b.WriteByte('\n')
-	for _, i := range r.irreducible {
-		fmt.Fprintf(b, "step %d: %s tokens and irreducible: %s\n", i.Step, thousands(i.Tokens), i.Named)
+	for n, i := range r.irreducible {
+		if n == shownIrreducible {
+			fmt.Fprintf(b, "and %s that could not be reduced\n", count(len(r.irreducible)-n, "more request"))
+			break
+		}
+		fmt.Fprintf(b, "step %d sends %s tokens, and less was impossible: %s\n", i.Step, thousands(i.Tokens), clip(i.Named, 50))
 	}
 	if timings && len(r.latency) > 0 {
 		fmt.Fprintf(b, "transform: p50 %s, p95 %s, p99 %s\n", millis(r.quantile(500)), millis(r.quantile(950)), millis(r.quantile(990)))
