@@ -10,11 +10,10 @@ import (
 	"ctxplugin/decay"
 )
 
-// decide folds if something forces it or it pays, puts stubs where the request
-// would not fit even so, and commits what changed.
-func (p *pass) decide(ctx context.Context) error {
+// decide folds if something forces it or it pays, and puts stubs where the
+// request would not fit even so. What changes goes into the batch.
+func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 	s := p.settings()
-	batch := &compartments.Batch{ListFrom: -1}
 	if err := p.uncover(ctx, batch); err != nil {
 		return err
 	}
@@ -30,7 +29,7 @@ func (p *pass) decide(ctx context.Context) error {
 		if err := p.force(ctx, batch, reason, m); err != nil {
 			return err
 		}
-	} else if p.st.Rev != p.req.Rev { // the same request asked again gets the same answer
+	} else if !p.same { // the same request asked again gets the same answer
 		material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
 		if len(material.New) > 0 || len(material.Pairs) < len(p.st.Layout) {
 			target := p.w.Budget * s.DemoteTo / 1000
@@ -43,20 +42,14 @@ func (p *pass) decide(ctx context.Context) error {
 			}
 		}
 	}
-	if err := p.stub(ctx, batch); err != nil {
-		return err
-	}
-	if batch.Fold == nil && batch.Plan == nil && len(batch.Compartments) == 0 {
-		return nil
-	}
-	return p.commit(ctx, batch)
+	return p.stub(ctx, batch)
 }
 
 // moment gathers what the timing of a fold depends on.
 func (p *pass) moment() decay.Moment {
 	turn := p.turnStart(p.v)
 	m := decay.Moment{Messages: p.messages(), Cold: p.cold, Overflowed: p.st.Overflow, Asked: p.st.Asked, Prices: p.req.Model.Prices,
-		Stale:     p.v.pairs < len(p.st.Layout) || p.plan.Through != "" && p.dropped() == 0,
+		Stale:     p.stale(),
 		TurnStart: turn >= 0 && turn == len(p.v.order)-1}
 	for i := max(turn, 0); i < len(p.v.order); i++ {
 		m.Turn += p.tokensAt(p.v, i)
@@ -84,8 +77,8 @@ func (p *pass) largestTurn(running int) int {
 	return largest
 }
 
-// material gathers the valid pairs of the head and the compartments behind it
-// that end at or before the cut without a gap.
+// material gathers the pairs of the head that can be rendered again and the
+// compartments behind them that end at or before the cut without a gap.
 func (p *pass) material(cut int) decay.Material {
 	var m decay.Material
 	applied := map[compartments.CompartmentID]compartments.Tier{}
@@ -107,8 +100,8 @@ func (p *pass) material(cut int) decay.Material {
 		}
 		return decay.Candidate{Compartment: c, Applied: t, Relevance: 1000}
 	}
-	next, at := 0, 0
-	for _, pair := range p.st.Layout[:p.v.pairs] {
+	next, at := 0, p.v.start
+	for _, pair := range p.st.Layout[:p.v.firm] {
 		to := p.v.place[pair.Last-1] + 1
 		d := decay.Pair{Layout: pair}
 		for next < len(p.v.served) && p.v.served[next].to <= to {
@@ -120,16 +113,15 @@ func (p *pass) material(cut int) decay.Material {
 		m.Pairs = append(m.Pairs, d)
 		at = to
 	}
-	// what lies behind the valid pairs but was dropped before is rendered again
-	dropped := p.dropped()
+	// what lies behind them but is not in view raw is rendered in any case
+	through, dropped := at, max(p.dropped(), p.v.hidden)
 	for ; next < len(p.v.served) && p.v.served[next].from == at && p.v.served[next].to <= cut; next++ {
-		m.New = append(m.New, candidate(p.v.served[next].c, p.v.served[next].to <= dropped))
+		m.New = append(m.New, candidate(p.v.served[next].c, p.v.served[next].from < dropped))
 		at = p.v.served[next].to
 	}
 	for i := at; i < len(p.v.order); i++ { // what no compartment covers stays raw too
 		m.Tail += p.tokensAt(p.v, i)
 	}
-	through := p.v.headEnd
 	m.Keeps = append(m.Keeps, p.keptTokens(through))
 	for _, c := range m.New {
 		through += len(c.Compartment.Members)
@@ -141,29 +133,9 @@ func (p *pass) material(cut int) decay.Material {
 func (p *pass) keptTokens(through int) int {
 	n := 0
 	for _, o := range p.kept(through) {
-		n += p.tokensAt(p.v, p.v.place[o-1])
+		n += p.entry(o).Tokens() - p.saved[o]
 	}
 	return n
-}
-
-// kept lists the messages that stay raw although they stand before a place: the
-// newest real user message, and the user message of the turn in which what
-// follows begins.
-func (p *pass) kept(through int) []compartments.Ordinal {
-	var keep []compartments.Ordinal
-	add := func(place int) {
-		if place >= p.v.hidden && place < through && !slices.Contains(keep, p.v.order[place]) {
-			keep = append(keep, p.v.order[place])
-		}
-	}
-	if through < len(p.v.order) {
-		add(p.turnUser(p.v, through))
-	}
-	if t := p.turnStart(p.v); t >= 0 {
-		add(t)
-	}
-	slices.SortFunc(keep, func(a, b compartments.Ordinal) int { return p.v.place[a-1] - p.v.place[b-1] })
-	return keep
 }
 
 // force folds until the request is at the aim, as far as the protected tail lets
@@ -205,7 +177,7 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 // fold makes an option the plan in force.
 func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartments.Reason) error {
 	layout := slices.Clone(p.st.Layout[:o.Divergence])
-	through := 0
+	through := p.v.start
 	if o.Divergence > 0 {
 		through = p.v.place[layout[o.Divergence-1].Last-1] + 1
 	}
@@ -234,19 +206,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	before := p.inputs.Before
 	p.st.Layout = layout
 	p.st.Applied = false
-	plan := compartments.Plan{}
-	for i, pair := range layout {
-		plan.Head = append(plan.Head, compartments.Pair{Text: pair.Text, CacheMark: i == len(layout)-1})
-	}
-	if through > 0 {
-		plan.Through = p.entry(p.v.order[through-1]).ID
-		if through <= p.v.hidden {
-			plan.Through = p.entry(p.list[1]).ID
-		}
-		for _, o := range p.kept(through) {
-			plan.Keep = append(plan.Keep, p.entry(o).ID)
-		}
-	}
+	plan := p.planOf(layout, through)
 	for _, e := range p.plan.Edits {
 		if o, ok := p.byID[e.MessageID]; ok && (p.v.place[o-1] >= through || slices.Contains(plan.Keep, e.MessageID)) {
 			plan.Edits = append(plan.Edits, e)
@@ -265,21 +225,14 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	in.Before, in.TargetTokens = before, o.Target
 	in.Calibration = p.cal.Apply(1000)
 	in.Policy, in.Renderer = decay.Policy, decay.Renderer
-	fold := &compartments.Fold{Number: p.folds, At: p.req.Now, Reason: reason, Divergence: o.Divergence, FirstMoved: moved,
+	fold := &compartments.Fold{Number: p.folds, At: p.now, Reason: reason, Divergence: o.Divergence, FirstMoved: moved,
 		PlanID: p.planID, Inputs: in, Layout: layout, Decisions: decisions}
-	if through > 0 {
+	if through > p.v.start {
 		fold.Through = p.v.order[through-1]
 	}
 	fold.InputsHash = hashInputs(fold)
 	batch.Fold, batch.PlanID, batch.Plan = fold, p.planID, p.encoded
 	return nil
-}
-
-func (se *Session) setPlan(plan compartments.Plan) (err error) {
-	se.plan = plan
-	se.planID, se.encoded, err = plan.Encode()
-	se.weighEdits()
-	return err
 }
 
 // hashInputs names everything that a fold's bytes follow from.

@@ -7,113 +7,188 @@ import (
 	"ctxplugin/compartments"
 )
 
+// candidates is how many sessions are looked at for the source of a fork.
+const candidates = 8
+
 // inherit recognises a fork: a new session whose first messages are copies of
-// another's, under new ids. The copies take over ordinals, compartments and
-// the plan in force, so that the head keeps its bytes. A first message alone is
-// no evidence: people begin sessions with the same words, but not at the same
+// another's, under new ids or the same. The copies take over ordinals and
+// compartments, and with the last piece of the list the plan, so that the head
+// keeps its bytes. A first message alone is no evidence unless it is all there
+// is: people begin sessions with the same words, but not at the same
 // millisecond; a copy keeps its creation time, which the content hash covers.
-func (se *Session) inherit(ctx context.Context, messages []compartments.Message) error {
+//
+// It returns the source while the copies go on from the messages that the piece
+// keeps, and puts what is taken over into the batch.
+func (se *Session) inherit(ctx context.Context, b *compartments.Batch, kept []compartments.Ordinal, messages []arrival) (*compartments.Stored, error) {
+	var source *compartments.Stored
+	var err error
+	switch {
+	case se.st.Source != "":
+		source, err = se.cfg.Store.Load(ctx, se.st.Source)
+	case se.version == 0 && len(kept) == 0 && len(messages) > 0:
+		source, err = se.source(ctx, messages)
+	}
+	if err != nil || source == nil {
+		se.st.Source = ""
+		return nil, err
+	}
+	se.st.Source = source.Session
+	if len(kept) > len(source.List) || !slices.Equal(kept, source.List[:len(kept)]) {
+		return source, nil // what follows the copies is the fork's own
+	}
+	n := alike(source, len(kept), messages)
+	return source, se.copy(ctx, b, source, source.List[len(kept):len(kept)+n], messages)
+}
+
+// source finds the session that messages are copies of: the one with the most
+// of them, or of several the one that was changed last.
+func (se *Session) source(ctx context.Context, messages []arrival) (*compartments.Stored, error) {
 	if messages[0].Time == 0 {
-		return nil
+		return nil, nil
 	}
-	sources, err := se.cfg.Store.Copies(ctx, se.id, messages[0].ContentHash())
+	ids, err := se.cfg.Store.Copies(ctx, se.id, messages[0].ContentHash())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, id := range sources {
+	var best *compartments.Stored
+	most := min(1, len(messages)-1)
+	for _, id := range ids[:min(len(ids), candidates)] {
 		stored, err := se.cfg.Store.Load(ctx, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if stored == nil {
 			continue
 		}
-		n := 0
-		for n < len(stored.List) && n < len(messages) && stored.Entries[stored.List[n]-1].Hash == messages[n].ContentHash() {
-			n++
+		if n := alike(stored, 0, messages); n > most {
+			best, most = stored, n
 		}
-		if n == len(messages) || n >= 2 {
-			return se.inheritFrom(ctx, stored, messages[:n])
+	}
+	return best, nil
+}
+
+// alike counts the messages that are copies of a stored list from a place on.
+func alike(source *compartments.Stored, from int, messages []arrival) int {
+	n := 0
+	for n < len(messages) && from+n < len(source.List) && source.Entries[source.List[from+n]-1].Hash == messages[n].ContentHash() {
+		n++
+	}
+	return n
+}
+
+// copy takes over the entries of copied messages, under their new ids, and the
+// compartments that end with them. Ordinals before the last of them are taken
+// too, those of messages that the fork does not list: these are copied as
+// withdrawn.
+func (se *Session) copy(ctx context.Context, b *compartments.Batch, source *compartments.Stored, ordinals []compartments.Ordinal, messages []arrival) error {
+	if len(ordinals) == 0 {
+		return nil
+	}
+	known := compartments.Ordinal(len(se.entries))
+	last := max(known, slices.Max(ordinals))
+	copied := make(map[compartments.Ordinal]compartments.MessageID, len(ordinals))
+	for i, o := range ordinals {
+		copied[o] = messages[i].ID
+	}
+	var withdrawn []compartments.Ordinal
+	for o := known + 1; o <= last; o++ {
+		if copied[o] == "" {
+			withdrawn = append(withdrawn, o)
+		}
+	}
+	raws, err := se.cfg.Store.Raw(ctx, source.Session, withdrawn)
+	if err != nil {
+		return err
+	}
+	for o := known + 1; o <= last; o++ {
+		e := source.Entries[o-1]
+		if id := copied[o]; id != "" {
+			e.ID = id
+		} else {
+			b.Entries = append(b.Entries, compartments.EntryWrite{Entry: e, Raw: raws[0]})
+			raws = raws[1:]
+		}
+		*se.entry(se.extend(e.ID)) = e
+	}
+	for i, o := range ordinals { // those that were copied as withdrawn before
+		if e := se.entry(o); e.ID != messages[i].ID {
+			delete(se.byID, e.ID)
+			e.ID = messages[i].ID
+			se.byID[e.ID] = o
+		}
+	}
+	for i := range source.Compartments {
+		c := source.Compartments[i]
+		if se.all[c.ID] == nil && slices.Max(c.Members) <= last {
+			b.Compartments = append(b.Compartments, c)
+			se.serve(&c)
 		}
 	}
 	return nil
 }
 
-// inheritFrom seeds the session with what its source has of the copied messages,
-// and stores it.
-func (se *Session) inheritFrom(ctx context.Context, source *compartments.Stored, copies []compartments.Message) error {
-	renamed := make(map[compartments.MessageID]compartments.MessageID, len(copies))
-	last := compartments.Ordinal(0)
-	for i := range copies {
-		o := source.List[i]
-		renamed[source.Entries[o-1].ID] = copies[i].ID
-		last = max(last, o)
-	}
-	// Ordinals up to the last copied one are taken, also those of messages that
-	// were withdrawn: these are copied as withdrawn.
-	ordinals := make([]compartments.Ordinal, last)
-	for i := range ordinals {
-		ordinals[i] = compartments.Ordinal(i + 1)
-	}
-	raws, err := se.cfg.Store.Raw(ctx, source.Session, ordinals)
-	if err != nil {
-		return err
-	}
-	seed := &compartments.Batch{List: slices.Clone(source.List[:len(copies)])}
-	for i, e := range source.Entries[:last] {
-		if id, ok := renamed[e.ID]; ok {
-			e.ID = id
-		} else {
-			e.ID = "withdrawn-" + e.ID
-		}
-		seed.Entries = append(seed.Entries, compartments.EntryWrite{Entry: e, Raw: raws[i]})
-	}
-	for _, c := range source.Compartments {
-		if slices.Max(c.Members) <= last {
-			seed.Compartments = append(seed.Compartments, c)
-		}
-	}
+// assume takes over the state and the plan of the source once the whole list of
+// a fork is there. A fork that ends inside the head keeps the pairs before its
+// end.
+func (se *Session) assume(b *compartments.Batch, source *compartments.Stored) error {
 	st, err := decodeState(source.State)
 	if err != nil {
 		return err
 	}
-	st.Applied, st.Unnamed, st.Hidden = false, 0, nil
-	plan, ok := renamePlan(source.Plan, renamed)
-	if !ok {
-		st.Layout = nil // the fork ends before the fold: it starts raw, with the same compartments
+	plan, err := compartments.DecodePlan(source.Plan)
+	if err != nil {
+		plan, st.Layout = compartments.Plan{}, nil
 	}
-	se.st, se.plan = st, plan
-	if seed.PlanID, seed.Plan, err = plan.Encode(); err != nil {
+	for i := range st.Layout {
+		if i < len(plan.Head) {
+			st.Layout[i].Text = plan.Head[i].Text
+		}
+	}
+	st.Applied, st.Unnamed, st.Asked, st.Owed, st.Rev, st.Source = false, 0, false, 0, "", ""
+	n := 0
+	for n < len(se.list) && n < len(source.List) && se.list[n] == source.List[n] && se.entry(se.list[n]).Hash == source.Entries[source.List[n]-1].Hash {
+		n++
+	}
+	if n < 2 {
+		st.Hidden = nil // the host's own summary was not copied
+	}
+	se.st = st
+	se.view = se.look()
+	if se.view.pairs < len(st.Layout) || !se.rename(&plan, source, n) {
+		se.st.Layout = st.Layout[:se.view.pairs]
+		plan = se.planOf(se.st.Layout, se.view.headEnd)
+	}
+	if err := se.setPlan(plan); err != nil {
 		return err
 	}
-	if err := se.commit(ctx, seed); err != nil {
-		return err
-	}
-	se.loaded = false
-	return se.load(ctx)
+	b.PlanID, b.Plan = se.planID, se.encoded
+	return nil
 }
 
-// renamePlan is a stored plan over copies of its messages; ok is false, and the
-// plan empty, if the copies end before what it drops.
-func renamePlan(encoded []byte, renamed map[compartments.MessageID]compartments.MessageID) (plan compartments.Plan, ok bool) {
-	source, err := compartments.DecodePlan(encoded)
-	if err != nil {
-		return compartments.Plan{}, false
+// rename gives a plan over the first n messages of the source's list the ids of
+// their copies; ok is false if it drops through another one.
+func (se *Session) rename(plan *compartments.Plan, source *compartments.Stored, n int) (ok bool) {
+	ids := make(map[compartments.MessageID]compartments.MessageID, n)
+	for _, o := range se.list[:n] {
+		ids[source.Entries[o-1].ID] = se.entry(o).ID
 	}
-	plan.Head = source.Head
-	if plan.Through, ok = renamed[source.Through]; !ok {
-		return compartments.Plan{}, source.Through == ""
+	through, ok := ids[plan.Through]
+	if !ok && plan.Through != "" {
+		return false
 	}
-	for _, id := range source.Keep {
-		if to, ok := renamed[id]; ok {
+	plan.Through = through
+	keep, edits := plan.Keep, plan.Edits
+	plan.Keep, plan.Edits = nil, nil
+	for _, id := range keep {
+		if to, ok := ids[id]; ok {
 			plan.Keep = append(plan.Keep, to)
 		}
 	}
-	for _, e := range source.Edits {
-		if to, ok := renamed[e.MessageID]; ok {
+	for _, e := range edits {
+		if to, ok := ids[e.MessageID]; ok {
 			e.MessageID = to
 			plan.Edits = append(plan.Edits, e)
 		}
 	}
-	return plan, true
+	return true
 }

@@ -15,8 +15,11 @@ type Session struct {
 	id   compartments.SessionID
 	gate chan struct{} // buffered by one: full while somebody holds the session
 	used int64         // guarded by Sessions.mu
+	held int           // who holds the gate or waits for it; guarded by Sessions.mu
 
 	loaded  bool
+	touched bool // memory may be ahead of the store: set before the first change
+	again   bool // this is the second try, after another process committed first
 	parent  compartments.SessionID
 	version int64
 	entries []compartments.Entry // by ordinal, from 1
@@ -38,15 +41,20 @@ type Session struct {
 	view       view
 	unverified bool                                         // nothing was checked against its source hash since the session was read
 	saved      map[compartments.Ordinal]int                 // tokens that the plan's edits save, by message
-	changed    map[compartments.Ordinal]bool                // messages whose content changed since the session was read
+	covered    []bool                                       // by ordinal-1: messages that some compartment was written from
+	changed    []bool                                       // by ordinal-1: those of them whose content changed since the session was read
 	texts      map[compartments.Ordinal][]compartments.Part // parts of messages that stubs were made of, decoded
 	told       map[string]bool                              // notices given
+
+	failures, rests int // failures of the historian in a row, and passes that it rests for them
 }
 
 // run calls f on the loaded session. An error leaves no half-made state behind:
-// the session is dropped and read again by the next call.
+// if f touched the session, it is dropped and read again by the next call. When
+// another process committed first, that is at once, and f runs once more.
 func (se *Session) run(ctx context.Context, f func(*Session) error) error {
-	for try := 0; ; try++ {
+	for se.again = false; ; se.again = true {
+		se.touched = false
 		err := se.load(ctx)
 		if err == nil {
 			err = f(se)
@@ -54,17 +62,13 @@ func (se *Session) run(ctx context.Context, f func(*Session) error) error {
 		if err == nil {
 			return nil
 		}
-		switch compartments.CodeOf(err) {
-		case compartments.CodeResync, compartments.CodeBadInput, compartments.CodeBadRange, compartments.CodeNotFound, compartments.CodeUnknownSession:
-			return err // found before anything changed
-		case compartments.CodeBusy:
+		busy := compartments.CodeOf(err) == compartments.CodeBusy
+		if se.touched || busy {
 			se.loaded = false
-			if try == 0 {
-				continue
-			}
 		}
-		se.loaded = false
-		return err
+		if !busy || se.again {
+			return err
+		}
 	}
 }
 
@@ -111,13 +115,13 @@ func (se *Session) adopt(stored *compartments.Stored) error {
 	for i := range se.entries {
 		se.byID[se.entries[i].ID] = se.entries[i].Ordinal
 	}
+	se.covered, se.changed = make([]bool, len(se.entries)), make([]bool, len(se.entries))
 	se.all = make(map[compartments.CompartmentID]*compartments.Compartment, len(stored.Compartments))
 	for i := range stored.Compartments {
-		se.all[stored.Compartments[i].ID] = &stored.Compartments[i]
+		se.serve(&stored.Compartments[i])
 	}
 	se.incoming, se.incomingRevs = nil, nil
 	se.texts = map[compartments.Ordinal][]compartments.Part{}
-	se.changed = map[compartments.Ordinal]bool{}
 	se.prefix = se.revisions([]compartments.Revision{compartments.EmptyRevision()}, se.list)
 	se.unverified = true
 	se.view = se.look()
@@ -138,10 +142,21 @@ func (se *Session) revisions(revs []compartments.Revision, ordinals []compartmen
 
 func (se *Session) entry(o compartments.Ordinal) *compartments.Entry { return &se.entries[o-1] }
 
+// serve lets a stored compartment serve wherever its run stands.
+func (se *Session) serve(c *compartments.Compartment) {
+	se.all[c.ID] = c
+	for _, m := range c.Members {
+		if int(m) <= len(se.covered) {
+			se.covered[m-1] = true
+		}
+	}
+}
+
 func (se *Session) lookup(id compartments.CompartmentID) *compartments.Compartment { return se.all[id] }
 
 // commit stores a batch made from this session's version.
 func (se *Session) commit(ctx context.Context, b *compartments.Batch) error {
+	se.touched = true
 	state, err := se.st.encode(se.st.Layout)
 	if err != nil {
 		return err

@@ -11,10 +11,17 @@ import (
 	"ctxplugin/historian"
 )
 
-// Config is what sessions are made of. Every field but Notify is needed.
+// Config is what sessions are made of. Store, Historian, Scan, Expander, Count
+// and Settings are needed.
 type Config struct {
-	Store     Store
+	Store Store
+	// Historian is quick: it writes within a pass where a fold cannot wait, and
+	// behind answers while the session is held. It calls no model.
 	Historian Historian
+	// Slow, if set, writes what is due behind answers instead of Historian. It may
+	// take minutes or fail: the session is free meanwhile, no request waits for
+	// it, and where it fails Historian writes. It gives up when its context ends.
+	Slow Historian
 	// Scan makes a compartment with an anchor alone, without reading outputs.
 	Scan     func(historian.Range) compartments.Compartment
 	Expander Expander
@@ -39,7 +46,8 @@ type Sessions struct {
 
 	mu   sync.Mutex
 	open map[compartments.SessionID]*Session
-	uses int64 // counts up; the least recently used session is closed first
+	slow map[compartments.SessionID]bool // sessions that the slow historian works for
+	uses int64                           // counts up; the least recently used session is closed first
 
 	stored chan struct{} // buffered by one: something waits to be indexed
 }
@@ -56,7 +64,7 @@ func New(cfg Config) *Sessions {
 	if cfg.Notify == nil {
 		cfg.Notify = func(compartments.SessionID, string, string) {}
 	}
-	s := &Sessions{cfg: cfg, open: map[compartments.SessionID]*Session{}, stored: make(chan struct{}, 1)}
+	s := &Sessions{cfg: cfg, open: map[compartments.SessionID]*Session{}, slow: map[compartments.SessionID]bool{}, stored: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.behind.Go(s.index)
 	return s
@@ -93,25 +101,35 @@ func (s *Sessions) hold(ctx context.Context, id compartments.SessionID) (*Sessio
 	}
 	s.uses++
 	se.used = s.uses
+	se.held++
 	s.mu.Unlock()
 	select {
 	case se.gate <- struct{}{}:
+		return se, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for session %s: %w", id, ctx.Err())
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		se.held--
+		return nil, compartments.Errorf(compartments.CodeCancelled, "wait for session %s: %w", id, ctx.Err())
 	}
-	return se, nil
 }
 
-func (s *Sessions) release(se *Session) { <-se.gate }
+func (s *Sessions) release(se *Session) {
+	<-se.gate
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	se.held--
+}
 
-// evict drops the least recently used session that nobody holds. s.mu is held.
+// evict drops the least recently used session that nobody holds or waits for.
+// s.mu is held.
 func (s *Sessions) evict() {
 	if len(s.open) < sessionsOpen {
 		return
 	}
 	var oldest *Session
 	for _, se := range s.open {
-		if len(se.gate) == 0 && len(se.incoming) == 0 && (oldest == nil || se.used < oldest.used) {
+		if se.held == 0 && se.incoming == nil && (oldest == nil || se.used < oldest.used) {
 			oldest = se
 		}
 	}

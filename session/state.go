@@ -15,6 +15,8 @@ type state struct {
 
 	Compartments int `json:"compartments"` // ever numbered in this session
 
+	Source compartments.SessionID `json:"source,omitempty"` // of the copies, while the first list of a fork is told in pieces
+
 	Applied  bool   `json:"applied"`           // the host named the plan in force
 	Unnamed  int    `json:"unnamed,omitempty"` // answers in a row whose plan the host did not name
 	Model    string `json:"model"`             // of the last request
@@ -24,6 +26,7 @@ type state struct {
 	Steps    int    `json:"steps"`             // requests since the last fold
 	Barren   int    `json:"barren,omitempty"`  // list length at which a forced fold freed too little
 	Overflow bool   `json:"overflow,omitempty"`
+	Owed     int    `json:"owed,omitempty"` // tokens that the historian may still write behind the last answer
 	Asked    bool   `json:"asked,omitempty"`
 
 	// Predicted is our own count of the last request, system and tools included,

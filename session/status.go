@@ -65,7 +65,7 @@ func (se *Session) status(folds []compartments.Fold) Status {
 		out.Folds = append(out.Folds, line)
 	}
 	out.Historian = "built-in, nothing waits"
-	if slice, _, ok := se.due(); ok && se.st.Stats.Usable > 0 {
+	if slice, _, ok := se.due(se.st.Stats.Usable); ok {
 		out.Historian = fmt.Sprintf("built-in, %d messages wait", slice.to-slice.from)
 	}
 	for text := range se.told {
@@ -115,6 +115,7 @@ func (s *Sessions) Fold(ctx context.Context, id compartments.SessionID, dryRun b
 		if dryRun {
 			return nil
 		}
+		se.touched = true
 		se.st.Asked = true
 		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
 	})
@@ -126,6 +127,8 @@ func (s *Sessions) Event(ctx context.Context, e Event) error {
 	switch e.Type {
 	case "deleted":
 		return s.Forget(ctx, e.Session)
+	case "idle":
+		return s.idle(ctx, e.Session)
 	case "error":
 		if !e.Overflow {
 			return nil
@@ -137,6 +140,7 @@ func (s *Sessions) Event(ctx context.Context, e Event) error {
 		if se.version == 0 {
 			return nil
 		}
+		se.touched = true
 		se.overflowed()
 		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
 	})
@@ -153,9 +157,13 @@ func (se *Session) overflowed() {
 	weighed := st.Calibration[st.Model].Apply(st.Predicted) + st.Stats.Reserve
 	learned := weighed - weighed/20
 	if known := st.Learned[st.Model]; known == 0 || learned < known {
-		st.Learned[st.Model] = learned
+		st.Learned[st.Model] = max(learned, learnedLeast)
 	}
 }
+
+// learnedLeast is the smallest window that refusals can teach, in tokens: what
+// is refused below it is refused for another reason.
+const learnedLeast = 4_000
 
 // Forget removes a session with all that was derived from it. Forgetting a
 // session that nobody knows is no error.
@@ -165,7 +173,7 @@ func (s *Sessions) Forget(ctx context.Context, id compartments.SessionID) error 
 		return err
 	}
 	defer s.release(se)
-	se.loaded = false
+	se.loaded, se.incoming = false, nil
 	if err := s.cfg.Store.Forget(ctx, id); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"ctxplugin/compartments"
 	"ctxplugin/decay"
@@ -22,18 +23,8 @@ func (s *Sessions) Transform(ctx context.Context, req TransformRequest) (reply T
 		reply, err = se.transform(ctx, req)
 		return err
 	})
-	if err != nil || !se.backlog() {
-		s.release(se)
-		return reply, err
-	}
-	// The session stays held until the historian has written what waits, so that
-	// the next request finds it written.
-	s.behind.Go(func() {
-		se.writeBehind(s.ctx)
-		s.release(se)
-		s.wakeIndex()
-	})
-	return reply, nil
+	s.goOn(se)
+	return reply, err
 }
 
 // pass is one transform at work.
@@ -43,25 +34,37 @@ type pass struct {
 	v      *view
 	w      decay.Window // in our own tokens: calibrated
 	cal    tokens.Calibration
+	now    int64 // of the host's clock, Unix ms; that of the last request if it gave none
+	same   bool  // the last request is asked for again
 	cold   bool
 	folded bool
 	first  bool // first plan of a session that is already long
 	reason compartments.Reason
 	inputs compartments.FoldInputs
+
+	writes, reads int // tokens that the pass may still write and read
 }
 
 func (se *Session) transform(ctx context.Context, req TransformRequest) (TransformReply, error) {
-	if have := se.prefix[len(se.list)].String(); have != req.Rev {
-		return TransformReply{}, &compartments.Error{Code: compartments.CodeResync,
-			Text: "the list of this revision was not synced", Data: map[string]any{"keep": len(se.list), "check": have}}
+	if se.prefix[len(se.list)].String() != req.Rev {
+		return TransformReply{}, se.resync()
+	}
+	se.touched = true
+	if err := se.resume(ctx); err != nil {
+		return TransformReply{}, err
 	}
 	p := &pass{Session: se, req: req, v: &se.view}
 	p.observe()
 	p.divide()
-	if err := p.decide(ctx); err != nil {
+	p.allowance()
+	batch := &compartments.Batch{ListFrom: -1}
+	if err := p.decide(ctx, batch); err != nil {
 		return TransformReply{}, err
 	}
 	p.remember()
+	if err := p.settle(ctx, batch); err != nil {
+		return TransformReply{}, err
+	}
 	reply := TransformReply{PlanID: se.planID, MaxOutput: p.w.MaxOutput, Stats: se.st.Stats}
 	if req.Applied != se.planID {
 		reply.Plan = compartments.WithID(se.planID, se.encoded)
@@ -69,14 +72,39 @@ func (se *Session) transform(ctx context.Context, req TransformRequest) (Transfo
 	return reply, nil
 }
 
+// settle commits the pass. Where only numbers changed, the plan in force is
+// committed already: it is answered even if the store takes no more, and the
+// numbers go with the next commit.
+func (p *pass) settle(ctx context.Context, batch *compartments.Batch) error {
+	if p.version == 0 {
+		return nil // nothing was ever synced
+	}
+	err := p.commit(ctx, batch)
+	if err == nil || batch.Plan != nil || len(batch.Compartments) > 0 {
+		return err
+	}
+	switch compartments.CodeOf(err) {
+	case compartments.CodeStorage, compartments.CodeNewerSchema:
+	case compartments.CodeBusy:
+		if !p.again {
+			return err // another process may have another plan by now
+		}
+	default:
+		return err
+	}
+	p.tell("warning", "the store takes no changes: "+err.Error())
+	return nil
+}
+
 // observe takes in what the last request told: whether the host applied the
 // plan, what the provider counted, and whether the cache may be warm.
 func (p *pass) observe() {
 	st := &p.st
+	p.same = st.Rev == p.req.Rev
 	switch {
 	case p.req.Applied == p.planID:
 		st.Applied, st.Unnamed = true, 0
-	case st.Now != 0:
+	case st.Now != 0 && !p.same:
 		st.Unnamed++
 	}
 	model := p.modelKey()
@@ -88,14 +116,16 @@ func (p *pass) observe() {
 		}
 	}
 	ttl := p.req.Model.Prices.TTLMs
-	if ttl == 0 {
+	if ttl <= 0 {
 		ttl = cacheTTL
 	}
-	p.cold = st.Now != 0 && (p.req.Now-st.Now > ttl || st.Model != model)
-	p.inputs.IdleMs = max(0, p.req.Now-st.Now)
-	if st.Now == 0 {
-		p.inputs.IdleMs = 0
+	if p.now = p.req.Now; p.now <= 0 {
+		p.now = max(st.Now, 1)
 	}
+	if st.Now > 1 && p.now > 1 {
+		p.inputs.IdleMs = max(0, p.now-st.Now)
+	}
+	p.cold = p.inputs.IdleMs > ttl || st.Now != 0 && st.Model != model
 }
 
 // cacheTTL is how long a provider keeps a prefix when the host does not say, in
@@ -108,6 +138,9 @@ func (p *pass) modelKey() string { return p.req.Model.Provider + "/" + p.req.Mod
 // side of the first finished assistant message behind the list that it was made
 // from. 0 if nothing was reported.
 func (p *pass) newestUsage() int {
+	if at := p.st.PredictedAt; at >= len(p.prefix) || p.prefix[at].String() != p.st.Rev {
+		return 0 // the list is another one by now
+	}
 	for i := p.st.PredictedAt; i < len(p.list); i++ {
 		if e := p.entry(p.list[i]); e.Role == compartments.RoleAssistant {
 			return e.Usage.InputSide()
@@ -153,19 +186,16 @@ func uncalibrate(c tokens.Calibration, n int) int {
 func (p *pass) remember() {
 	st := &p.st
 	messages := p.messages()
-	st.Model, st.Now, st.Rev = p.modelKey(), max(p.req.Now, 1), p.req.Rev
-	st.Steps++
+	st.Model, st.Now, st.Rev = p.modelKey(), p.now, p.req.Rev
+	if !p.same {
+		st.Steps++
+	}
 	st.Predicted, st.PredictedAt = p.w.Fixed+messages, len(p.list)
 	st.Overflow = false
-	stubs := 0
-	for _, e := range p.plan.Edits {
-		if e.Field == compartments.FieldOutput {
-			stubs++
-		}
-	}
+	p.owe()
 	stats := Stats{Window: p.w.Context, Usable: p.w.Usable, Reserve: p.w.Reserve, Fixed: p.w.Fixed, Messages: messages,
 		Pressure: decay.Pressure(messages, p.w.Usable), Budget: p.w.Budget, History: headTokens(st.Layout), Fold: p.folds,
-		Folded: p.folded, Compartments: len(p.v.served), Stubs: stubs}
+		Folded: p.folded, Compartments: len(p.v.served), Stubs: len(p.plan.Edits)}
 	if p.folded {
 		stats.Reason = string(p.reason)
 	}
@@ -216,14 +246,39 @@ func (p *pass) messages() int {
 	from := p.dropped()
 	n := headTokens(p.st.Layout)
 	for _, id := range p.plan.Keep {
-		if o, ok := p.byID[id]; ok && p.v.place[o-1] >= 0 && p.v.place[o-1] < from {
-			n += p.tokensAt(p.v, p.v.place[o-1])
+		o, ok := p.byID[id]
+		if !ok {
+			continue
+		}
+		if place := p.v.place[o-1]; place >= 0 && place < from || place < 0 && p.v.hidden > 0 && o == p.list[0] {
+			n += p.entry(o).Tokens() - p.saved[o]
 		}
 	}
 	for i := from; i < len(p.v.order); i++ {
 		n += p.tokensAt(p.v, i)
 	}
 	return n
+}
+
+// stale reports whether the plan in force says what is no longer so, or makes a
+// request that must not be sent: a pair stands for messages that changed, it
+// drops through a message that is not in the list, what the host hides is
+// neither rendered nor summarised, or a message is out of view that must be in
+// it.
+func (p *pass) stale() bool {
+	dropped := p.dropped()
+	if p.v.pairs < len(p.st.Layout) || p.plan.Through != "" && dropped == 0 || dropped < p.v.hidden {
+		return true
+	}
+	if dropped == 0 {
+		return false
+	}
+	for _, o := range p.kept(dropped) {
+		if !slices.Contains(p.plan.Keep, p.entry(o).ID) {
+			return true
+		}
+	}
+	return false
 }
 
 // irreducible names what is too large for the window even so.

@@ -1,22 +1,34 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"ctxplugin/compartments"
 )
 
 // view is a session as decisions see it: the messages that stand, in order, and
-// the compartments that are valid over them. It is worked out anew after every
-// change and holds nothing that is not in the rest of the session.
+// the compartments that are valid over them. It holds nothing that is not in
+// the rest of the session.
 type view struct {
 	order  []compartments.Ordinal
 	place  []int // by ordinal-1: index in order, or -1
 	served []run // valid compartments, in order, not overlapping
 	hidden int   // how many of order are behind the host's own summary
+	// start is the place of the first message that compartments may stand for. It
+	// is 2 where the host's own summary stands for messages that they do not
+	// cover: the summary stays in view then.
+	start int
 	// pairs is how many pairs of the head still stand for exactly their messages;
-	// headEnd is the place behind the last of them.
+	// headEnd is the place behind the last of them. The first firm ones of them
+	// can be rendered again one by one: compartments that serve tile each.
 	pairs, headEnd int
+	firm           int
+	// users names for each place the user message in force there: the newest real
+	// one up to it, or before the first real one the newest of any kind; -1 for
+	// none. first is the place of the first real one, or -1.
+	users []int
+	first int
 }
 
 // run is a valid compartment and its places [from, to).
@@ -29,58 +41,63 @@ type run struct {
 // it where compartments cover all of them; otherwise the summary stands for
 // them.
 func (se *Session) look() view {
-	if whole, hidden := se.whole(); hidden > 0 {
-		if v := se.lookOver(whole); v.tiled(0, hidden) {
-			v.hidden = hidden
+	whole, hidden := se.whole()
+	if hidden > 0 {
+		if v := se.lookOver(whole, hidden, 0); v.tiled(0, hidden) {
 			return v
 		}
 	}
-	return se.lookOver(se.list)
-}
-
-// whole is the list with what the host's own summary hides in its place, and
-// how many messages that is; 0 if nothing is hidden.
-func (se *Session) whole() (order []compartments.Ordinal, hidden int) {
-	if len(se.st.Hidden) == 0 || !se.compacted(se.list) {
-		return nil, 0
+	start := 0
+	if se.compacted(se.list) {
+		start = 2
 	}
-	return slices.Concat(se.st.Hidden, se.list[2:]), len(se.st.Hidden)
+	return se.lookOver(se.list, 0, start)
 }
 
-func (se *Session) lookOver(order []compartments.Ordinal) view {
-	v := view{order: order, place: make([]int, len(se.entries))}
+// lookOver works out the view over an order. Of compartments that overlap the
+// one written first serves, so that after an undo those before it serve again;
+// a scanned one gives way to any other.
+func (se *Session) lookOver(order []compartments.Ordinal, hidden, start int) view {
+	v := view{order: order, place: make([]int, len(se.entries)), hidden: hidden, start: start, headEnd: start}
 	for i := range v.place {
 		v.place[i] = -1
 	}
 	for i, o := range order {
 		v.place[o-1] = i
 	}
+	se.findUsers(&v)
+	standing := make([]run, 0, len(se.all))
 	for _, c := range se.all {
 		if from, ok := se.stands(&v, c); ok {
-			v.served = append(v.served, run{c, from, from + len(c.Members)})
+			standing = append(standing, run{c, from, from + len(c.Members)})
 		}
 	}
-	slices.SortFunc(v.served, func(a, b run) int {
-		if a.from != b.from {
-			return a.from - b.from
+	slices.SortFunc(standing, func(a, b run) int {
+		if scanned := a.c.Strategy == compartments.StrategyScan; scanned != (b.c.Strategy == compartments.StrategyScan) {
+			if scanned {
+				return 1
+			}
+			return -1
 		}
-		return int(a.c.ID - b.c.ID)
+		return cmp.Compare(a.c.ID, b.c.ID)
 	})
-	// of two that overlap, the one that was written later serves
-	kept := v.served[:0]
-	for _, r := range v.served {
-		for len(kept) > 0 && kept[len(kept)-1].to > r.from && kept[len(kept)-1].c.ID < r.c.ID {
-			kept = kept[:len(kept)-1]
-		}
-		if len(kept) == 0 || kept[len(kept)-1].to <= r.from {
-			kept = append(kept, r)
+	taken := make([]bool, len(order))
+	for _, r := range standing {
+		if !slices.Contains(taken[r.from:r.to], true) {
+			v.served = append(v.served, r)
+			for i := r.from; i < r.to; i++ {
+				taken[i] = true
+			}
 		}
 	}
-	v.served = kept
+	slices.SortFunc(v.served, func(a, b run) int { return a.from - b.from })
 	for _, p := range se.st.Layout {
 		to, ok := se.pairStands(&v, p)
 		if !ok {
 			break
+		}
+		if v.firm == v.pairs && v.tiled(v.headEnd, to) {
+			v.firm++
 		}
 		v.pairs++
 		v.headEnd = to
@@ -88,14 +105,52 @@ func (se *Session) lookOver(order []compartments.Ordinal) view {
 	return v
 }
 
-// stands reports whether exactly the compartment's run stands in the order, and
-// where.
+// append adds messages that were never seen before to the end of the view.
+func (se *Session) append(fresh []compartments.Ordinal) {
+	v := &se.view
+	v.order = se.list
+	if v.hidden > 0 {
+		v.order, _ = se.whole()
+	}
+	v.place = append(v.place, make([]int, len(se.entries)-len(v.place))...)
+	for i, o := range fresh {
+		v.place[o-1] = len(v.order) - len(fresh) + i
+	}
+	se.findUsers(v)
+}
+
+// findUsers goes on with the users of a view up to its end.
+func (se *Session) findUsers(v *view) {
+	user := -1
+	if n := len(v.users); n > 0 {
+		user = v.users[n-1]
+	} else {
+		v.first = -1
+	}
+	for i := len(v.users); i < len(v.order); i++ {
+		if e := se.entry(v.order[i]); i >= v.hidden && e.Role == compartments.RoleUser {
+			switch {
+			case e.Real:
+				if user = i; v.first < 0 {
+					v.first = i
+				}
+			case v.first < 0 && e.Tokens() > 0:
+				user = i
+			}
+		}
+		v.users = append(v.users, user)
+	}
+}
+
+// stands reports whether exactly the compartment's run stands in the order, or
+// is hidden as a whole, and where.
 func (se *Session) stands(v *view, c *compartments.Compartment) (from int, ok bool) {
 	if int(c.First) > len(v.place) {
 		return 0, false
 	}
 	from = v.place[c.First-1]
-	if from < 0 || from+len(c.Members) > len(v.order) {
+	to := from + len(c.Members)
+	if from < v.start || to > len(v.order) || from < v.hidden && to > v.hidden {
 		return 0, false
 	}
 	edited := se.unverified
@@ -103,7 +158,7 @@ func (se *Session) stands(v *view, c *compartments.Compartment) (from int, ok bo
 		if v.order[from+i] != m {
 			return 0, false
 		}
-		edited = edited || se.changed[m]
+		edited = edited || se.changed[m-1]
 	}
 	if edited && se.runHash(c.Members) != c.SourceHash {
 		return 0, false
@@ -118,29 +173,26 @@ func (se *Session) pairStands(v *view, p compartments.PairLayout) (to int, ok bo
 		return 0, false
 	}
 	to = v.place[p.Last-1] + 1
-	if to <= v.headEnd {
+	if to-v.headEnd != p.Count || to <= v.headEnd {
 		return 0, false
 	}
 	members := v.order[v.headEnd:to]
-	if se.unverified || len(se.changed) > 0 || len(members) != p.Count {
-		if se.runHash(members) != p.Source {
-			return 0, false
-		}
-	}
-	return to, v.tiled(v.headEnd, to)
+	// the order may differ even where first, last and count agree
+	return to, se.runHash(members) == p.Source
 }
 
-// tiled reports whether compartments cover the places [from, to) without a gap:
-// what a pair stands for can be rendered again.
+// tiled reports whether compartments that serve cover exactly the places
+// [from, to) without a gap.
 func (v *view) tiled(from, to int) bool {
 	i, _ := slices.BinarySearchFunc(v.served, from, func(r run, place int) int { return r.from - place })
-	for at := from; at < to; i++ {
+	at := from
+	for ; at < to; i++ {
 		if i >= len(v.served) || v.served[i].from != at {
 			return false
 		}
 		at = v.served[i].to
 	}
-	return true
+	return at == to
 }
 
 func (se *Session) runHash(members []compartments.Ordinal) compartments.Hash {
@@ -156,22 +208,38 @@ func (se *Session) compacted(list []compartments.Ordinal) bool {
 	return len(list) >= 2 && se.entry(list[0]).Compact && se.entry(list[1]).Summary
 }
 
+// whole is the list with what the host's own summary hides in its place, and
+// how many messages that is; 0 if nothing is hidden.
+func (se *Session) whole() (order []compartments.Ordinal, hidden int) {
+	if len(se.st.Hidden) == 0 || !se.compacted(se.list) {
+		return nil, 0
+	}
+	return slices.Concat(se.st.Hidden, se.list[2:]), len(se.st.Hidden)
+}
+
 // hide remembers which messages a new list hides behind the host's own summary:
-// those that stood before the first message that it keeps. What is missing
-// elsewhere is withdrawn.
+// those that stood before the first message that it keeps, those behind an
+// earlier summary included. What is missing elsewhere is withdrawn.
 func (se *Session) hide(next []compartments.Ordinal) {
 	if !se.compacted(next) {
 		se.st.Hidden = nil
 		return
 	}
-	if len(se.list) > 0 && se.list[0] == next[0] {
+	if se.compacted(se.list) && se.list[0] == next[0] {
 		return // the same summary as before
 	}
-	standing := se.view.order
-	end := len(standing)
+	before, known := se.whole()
+	if known == 0 {
+		before = se.list
+		if se.compacted(before) { // what its summary stands for was never seen
+			se.st.Hidden = nil
+			return
+		}
+	}
+	end := len(before)
 	if len(next) > 2 {
-		if o := next[2]; int(o) <= len(se.view.place) && se.view.place[o-1] >= 0 {
-			end = se.view.place[o-1]
+		if i := slices.Index(before, next[2]); i >= 0 {
+			end = i
 		}
 	}
 	listed := make(map[compartments.Ordinal]bool, len(next))
@@ -179,7 +247,7 @@ func (se *Session) hide(next []compartments.Ordinal) {
 		listed[o] = true
 	}
 	hidden := make([]compartments.Ordinal, 0, end)
-	for _, o := range standing[:end] {
+	for _, o := range before[:end] {
 		if !listed[o] {
 			hidden = append(hidden, o)
 		}
@@ -202,18 +270,20 @@ func (se *Session) weighEdits() {
 		if !ok || edit.Part >= len(se.entry(o).Sizes) {
 			continue
 		}
-		se.saved[o] += se.entry(o).Sizes[edit.Part].Tokens - callTokens - se.cfg.Count(edit.Value)
+		z := se.entry(o).Sizes[edit.Part]
+		se.saved[o] += z.Tokens - se.cfg.Count(edit.Value)
+		if z.Kind == compartments.PartTool {
+			se.saved[o] -= callTokens
+		}
 	}
 }
 
 // turnStart is the place of the newest real user message, or -1.
 func (se *Session) turnStart(v *view) int {
-	for i := len(v.order) - 1; i >= 0; i-- {
-		if se.entry(v.order[i]).Real {
-			return i
-		}
+	if v.first < 0 {
+		return -1
 	}
-	return -1
+	return v.users[len(v.users)-1]
 }
 
 // mayCut reports whether the list may be cut before a place: never between a
@@ -235,22 +305,23 @@ func (se *Session) mayCut(v *view, place int) bool {
 // newest step, every message after it, and further raw steps of up to extra
 // tokens. A call that is open before the newest step is dead and protects
 // nothing. The newest real user message is protected too, but by being kept, so
-// that a long turn has places to cut.
+// that a long turn has places to cut. What the host hides is never in the tail.
 func (se *Session) tailCut(v *view, extra int) int {
 	n := len(v.order)
+	least := min(n, max(v.hidden, v.start))
 	cut := n
-	for cut > 0 { // newest step, and what follows it
+	for cut > least { // newest step, and what follows it
 		cut--
 		if e := se.entry(v.order[cut]); e.Role == compartments.RoleAssistant {
 			break
 		}
 	}
-	for cut > 0 && !se.mayCut(v, cut) {
+	for cut > least && !se.mayCut(v, cut) {
 		cut--
 	}
 	used, best := 0, cut
 	user := se.turnUser(v, cut)
-	for i := cut - 1; i >= 0; i-- {
+	for i := cut - 1; i >= least; i-- {
 		if used += se.tokensAt(v, i); used > extra {
 			break
 		}
@@ -275,15 +346,5 @@ func (se *Session) turnUser(v *view, place int) int {
 	if place >= len(v.order) || se.entry(v.order[place]).Role == compartments.RoleUser {
 		return place
 	}
-	user := -1
-	for i := place - 1; i >= v.hidden; i-- {
-		e := se.entry(v.order[i])
-		if e.Real {
-			return i
-		}
-		if user < 0 && e.Role == compartments.RoleUser && e.Tokens() > 0 {
-			user = i
-		}
-	}
-	return user
+	return v.users[place]
 }

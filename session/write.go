@@ -13,8 +13,13 @@ import (
 // some tens of ms of work.
 const sliceTokens = 60_000
 
-// scanTokens is how much one scanned compartment stands for, in tokens.
-const scanTokens = 12_000
+// behindTokens is how much of it is written behind one answer at most, in
+// tokens, so that the next request of the session waits for no more.
+const behindTokens = 4 * sliceTokens
+
+// mediaWork is what a file weighs in work to be done, in tokens: it costs few in
+// a request, but may have megabytes.
+const mediaWork = 8_000
 
 // span is the places [from, to).
 type span struct{ from, to int }
@@ -23,7 +28,7 @@ type span struct{ from, to int }
 // scans, that only scanned ones cover.
 func (se *Session) unwritten(cut int, scans bool) []span {
 	var out []span
-	at := 0
+	at := se.view.start
 	add := func(from, to int) {
 		if from >= to {
 			return
@@ -56,23 +61,42 @@ func (se *Session) tokensOf(s span) int {
 	return n
 }
 
-// backlog reports whether enough raw history waits for the historian.
-func (se *Session) backlog() bool {
-	if !se.loaded || se.st.Stats.Usable == 0 {
-		return false
+// work is what it takes to write a message, in tokens.
+func work(e *compartments.Entry) int {
+	n := e.Tokens()
+	for _, z := range e.Sizes {
+		if z.Kind == compartments.PartFile {
+			n += mediaWork
+		}
 	}
-	_, _, ok := se.due()
-	return ok
+	return n
+}
+
+// owe notes how much the historian may write behind this answer. It is stored
+// with the pass, so that after a kill the rest is written before anything else
+// happens, and the same requests give the same compartments.
+func (p *pass) owe() {
+	p.st.Owed = 0
+	if p.rests > 0 {
+		p.rests--
+		return
+	}
+	if _, _, ok := p.due(p.w.Usable); ok && p.version > 0 {
+		p.st.Owed = behindTokens
+	}
 }
 
 // due is the next slice for the historian: of the oldest unwritten run before
 // the protected tail that is large enough to be worth writing, or that has
 // written history behind it. closed says that what the slice ends with will not
 // be seen with more behind it.
-func (se *Session) due() (slice span, closed, ok bool) {
-	cut := se.tailCut(&se.view, decay.Tail(se.st.Stats.Usable, se.cfg.Settings))
+func (se *Session) due(usable int) (slice span, closed, ok bool) {
+	if usable == 0 {
+		return span{}, false, false // no request was ever prepared
+	}
+	cut := se.tailCut(&se.view, decay.Tail(usable, se.cfg.Settings))
 	for _, run := range se.unwritten(cut, true) {
-		if run.to < cut || se.tokensOf(run) >= min(se.cfg.Settings.WriteBehind, max(1000, se.st.Stats.Usable/8)) {
+		if run.to < cut || se.tokensOf(run) >= min(se.cfg.Settings.WriteBehind, max(1000, usable/8)) {
 			slice = se.slice(run)
 			return slice, slice.to == run.to && run.to < cut || se.scanned(slice.to-1), true
 		}
@@ -80,23 +104,50 @@ func (se *Session) due() (slice span, closed, ok bool) {
 	return span{}, false, false
 }
 
-// writeBehind lets the historian write what is due, slice by slice, and stores
-// it. It changes no rendered byte: a fold does.
-func (se *Session) writeBehind(ctx context.Context) {
-	for ctx.Err() == nil {
-		slice, closed, ok := se.due()
+// writeBehind lets the historian write what is owed, slice by slice, and stores
+// it. It changes no rendered byte: a fold does. What is not written when ctx ends
+// stays owed.
+func (se *Session) writeBehind(ctx context.Context) error {
+	for se.st.Owed > 0 {
+		slice, closed, ok := se.due(se.st.Stats.Usable)
 		if !ok {
-			return
+			se.st.Owed = 0
+			break
 		}
 		written, err := se.write(ctx, slice, closed)
-		if err != nil || len(written) == 0 {
-			return // the run is due again at the next pass
+		if ctx.Err() != nil {
+			break
 		}
+		if err != nil {
+			se.failed()
+			break
+		}
+		for i := slice.from; i < slice.to; i++ {
+			se.st.Owed -= work(se.entry(se.view.order[i]))
+		}
+		se.st.Owed, se.failures = max(0, se.st.Owed), 0
 		if err := se.publish(ctx, written); err != nil {
 			se.loaded = false
-			return
+			return err
 		}
 	}
+	return nil
+}
+
+// resume writes what a killed process owed, before anything else changes.
+func (se *Session) resume(ctx context.Context) error {
+	if se.cfg.Slow != nil {
+		return nil
+	}
+	return se.writeBehind(ctx)
+}
+
+// failed lets the historian rest after a failure: for more passes the more often
+// it failed in a row.
+func (se *Session) failed() {
+	se.st.Owed = 0
+	se.failures = min(se.failures+1, 6)
+	se.rests = 1 << se.failures
 }
 
 // slice shortens a run to what the historian writes in one go. It never cuts a
@@ -104,7 +155,7 @@ func (se *Session) writeBehind(ctx context.Context) {
 func (se *Session) slice(s span) span {
 	tokens, last := 0, s.from
 	for i := s.from; i < s.to; i++ {
-		tokens += se.entry(se.view.order[i]).Tokens()
+		tokens += work(se.entry(se.view.order[i]))
 		if i+1 < s.to && se.mayCut(&se.view, i+1) && se.seam(i+1) {
 			if tokens > sliceTokens && last > s.from {
 				return span{s.from, last}
@@ -142,21 +193,21 @@ func (se *Session) write(ctx context.Context, s span, closed bool) ([]compartmen
 	if err != nil {
 		return nil, err
 	}
-	if n := len(written); n > 1 && !closed && written[n-1].Provisional {
-		written = written[:n-1]
-	}
-	return written, nil
+	return se.checked(s, written, closed)
 }
 
 // rangeOf reads what a historian writes from.
 func (se *Session) rangeOf(ctx context.Context, s span) (historian.Range, error) {
-	ordinals := se.view.order[s.from:s.to]
-	messages, err := se.messagesOf(ctx, ordinals)
+	messages, err := se.messagesOf(ctx, se.view.order[s.from:s.to])
 	if err != nil {
 		return historian.Range{}, err
 	}
-	r := historian.Range{Messages: messages, Hashes: make([]compartments.Hash, len(ordinals)), Tokens: make([]int, len(ordinals))}
-	for i, o := range ordinals {
+	return se.rangeWith(s, messages), nil
+}
+
+func (se *Session) rangeWith(s span, messages []compartments.Message) historian.Range {
+	r := historian.Range{Messages: messages, Hashes: make([]compartments.Hash, len(messages)), Tokens: make([]int, len(messages))}
+	for i, o := range se.view.order[s.from:s.to] {
 		r.Hashes[i] = se.entry(o).Hash
 		r.Tokens[i] = se.entry(o).Tokens()
 	}
@@ -165,102 +216,97 @@ func (se *Session) rangeOf(ctx context.Context, s span) (historian.Range, error)
 			r.Prior = append(r.Prior, *served.c)
 		}
 	}
-	return r, nil
+	return r
+}
+
+// checked takes over what a historian returned for a run, whoever it is: it must
+// be all of the run in list order, each message in exactly one compartment, no
+// group of calls cut, and valid. Counts are taken anew, for selections rely on
+// them.
+func (se *Session) checked(s span, written []compartments.Compartment, closed bool) ([]compartments.Compartment, error) {
+	at := s.from
+	for i := range written {
+		c := &written[i]
+		if err := se.admit(c, at, s.to); err != nil {
+			return nil, err
+		}
+		at += len(c.Members)
+	}
+	if at != s.to {
+		return nil, compartments.Errorf(compartments.CodeInternal, "the historian covered %d of %d messages", at-s.from, s.to-s.from)
+	}
+	if n := len(written); n > 1 && !closed && written[n-1].Provisional {
+		written = written[:n-1]
+	}
+	return written, nil
+}
+
+// spanTokens is the most that the exact spans of one compartment may take, in
+// tokens. Those behind it are left out: search still finds them.
+const spanTokens = 300
+
+// admit checks one compartment that should begin at a place and end by another.
+func (se *Session) admit(c *compartments.Compartment, from, end int) error {
+	to := from + len(c.Members)
+	if to > end || !slices.Equal(c.Members, se.view.order[from:to]) {
+		return compartments.Errorf(compartments.CodeInternal, "the historian's compartment %d-%d does not follow the list", c.First, c.Last)
+	}
+	if !se.mayCut(&se.view, to) && to < end {
+		return compartments.Errorf(compartments.CodeInternal, "the historian's compartment %d-%d cuts a group", c.First, c.Last)
+	}
+	if c.SourceHash != se.runHash(c.Members) {
+		return compartments.Errorf(compartments.CodeInternal, "the historian's compartment %d-%d was written from other messages", c.First, c.Last)
+	}
+	c.RawTokens = se.tokensOf(span{from, to})
+	for t, r := range c.Tiers {
+		r.Tokens = se.cfg.Count(r.Text)
+		c.Tiers[t] = r
+	}
+	spans := 0
+	for i := range c.Spans {
+		c.Spans[i].Tokens = se.cfg.Count(c.Spans[i].Text)
+		if spans += c.Spans[i].Tokens; spans > spanTokens {
+			c.Spans = c.Spans[:i]
+			break
+		}
+	}
+	if err := c.Validate(); err != nil {
+		return compartments.Errorf(compartments.CodeInternal, "the historian's %w", err)
+	}
+	return nil
 }
 
 // publish stores compartments and lets them serve.
 func (se *Session) publish(ctx context.Context, written []compartments.Compartment) error {
 	batch := &compartments.Batch{ListFrom: -1}
 	se.enlist(batch, written)
-	se.view = se.look()
 	return se.commit(ctx, batch)
 }
 
-// enlist puts compartments into a batch and lets them serve. Scanned ones that
-// they replace are retired.
+// enlist puts compartments into a batch and lets them serve. Those that they
+// cover whole are retired.
 func (se *Session) enlist(batch *compartments.Batch, written []compartments.Compartment) {
 	replaced := map[compartments.Ordinal]bool{}
 	for i := range written {
-		se.st.Compartments++
-		written[i].ID = compartments.CompartmentID(se.st.Compartments)
 		for _, m := range written[i].Members {
 			replaced[m] = true
 		}
 	}
 	for _, r := range se.view.served {
-		if r.c.Strategy == compartments.StrategyScan && replaced[r.c.First] && replaced[r.c.Last] {
+		whole := true
+		for i := 0; whole && i < len(r.c.Members); i++ {
+			whole = replaced[r.c.Members[i]]
+		}
+		if whole {
 			batch.Retired = append(batch.Retired, r.c.ID)
 			delete(se.all, r.c.ID)
 		}
 	}
-	for i := range written {
-		c := written[i]
-		se.all[c.ID] = &c
+	for _, c := range written {
+		se.st.Compartments++
+		c.ID = compartments.CompartmentID(se.st.Compartments)
+		batch.Compartments = append(batch.Compartments, c)
+		se.serve(&c)
 	}
-	batch.Compartments = append(batch.Compartments, written...)
-}
-
-// cover makes sure that compartments cover everything before the cut: the newest
-// part written by the historian within one slice, the rest scanned.
-func (p *pass) cover(ctx context.Context, batch *compartments.Batch, cut int) error {
-	gaps := p.unwritten(cut, false)
-	left := sliceTokens
-	for i := len(gaps) - 1; i >= 0; i-- {
-		g := gaps[i]
-		from := g.to // what is behind it is written, what is before it scanned
-		for from > g.from && left > 0 {
-			from--
-			left -= p.entry(p.v.order[from]).Tokens()
-		}
-		for from > g.from && !p.mayCut(p.v, from) {
-			from--
-		}
-		var made []compartments.Compartment
-		for _, s := range p.scans(span{g.from, from}) {
-			r, err := p.rangeOf(ctx, s)
-			if err != nil {
-				return err
-			}
-			made = append(made, p.cfg.Scan(r))
-		}
-		if from < g.to {
-			written, err := p.write(ctx, span{from, g.to}, true)
-			if err != nil {
-				return err
-			}
-			made = append(made, written...)
-		}
-		p.enlist(batch, made)
-		p.view = p.lookOver(p.v.order)
-	}
-	return nil
-}
-
-// scans cuts a run into pieces of about scanTokens.
-func (p *pass) scans(s span) []span {
-	var out []span
-	from, tokens := s.from, 0
-	for i := s.from; i < s.to; i++ {
-		tokens += p.entry(p.v.order[i]).Tokens()
-		if i+1 == s.to || tokens >= scanTokens && p.mayCut(p.v, i+1) {
-			out = append(out, span{from, i + 1})
-			from, tokens = i+1, 0
-		}
-	}
-	return out
-}
-
-// uncover makes compartments cover what the host's own summary newly hides, so
-// that the record stands for it and not the summary.
-func (p *pass) uncover(ctx context.Context, batch *compartments.Batch) error {
-	whole, hidden := p.whole()
-	if hidden == 0 || p.v.hidden > 0 {
-		return nil
-	}
-	p.view = p.lookOver(whole)
-	if err := p.cover(ctx, batch, hidden); err != nil {
-		return err
-	}
-	p.view = p.look()
-	return nil
+	se.view = se.lookOver(se.view.order, se.view.hidden, se.view.start)
 }
