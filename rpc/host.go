@@ -27,6 +27,7 @@ type Hello struct {
 	Directory string // of the project
 	Generate  bool   // host/generate is served
 	Notify    bool   // host/notify is shown to the user
+	Options   []byte // initialize's options, JSON as it came; nil if there were none
 }
 
 // GenerateRequest asks the host's own model for a text.

@@ -45,7 +45,8 @@ func (s *server) initialize(r *request) error {
 			Text: fmt.Sprintf("protocol version %d is not served; this is ctxplugin %s, which serves version %d: update the older of the two", version, s.Version, ProtocolVersion),
 			Data: map[string]any{"served": []int{ProtocolVersion}}}
 	}
-	s.Host.greet(Hello{Host: host.Name, Version: host.Version, Directory: project.Directory, Generate: can.Generate, Notify: can.Notify})
+	s.Host.greet(Hello{Host: host.Name, Version: host.Version, Directory: project.Directory, Generate: can.Generate, Notify: can.Notify,
+		Options: r.params.get("options")})
 
 	b := appendJSON([]byte(`{"server":{"name":`), s.Name)
 	b = appendJSON(append(b, `,"version":`...), s.Version)

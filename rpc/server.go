@@ -60,7 +60,7 @@ type Limits struct {
 	Jobs    int           // requests that wait or run; default 1024
 	Bytes   int           // of the lines of requests that wait or run; default 192 MiB
 	Drain   time.Duration // how long requests may go on after the input ended; default 500 ms
-	Closing time.Duration // how long cancelled requests, and then Sessions.Close, may take; default 600 ms each
+	Closing time.Duration // from the end until Serve returns, whatever hangs; default 1.8 s
 }
 
 func (l Limits) orDefault() Limits {
@@ -77,7 +77,7 @@ func (l Limits) orDefault() Limits {
 		l.Drain = 500 * time.Millisecond
 	}
 	if l.Closing == 0 {
-		l.Closing = 600 * time.Millisecond
+		l.Closing = 1800 * time.Millisecond
 	}
 	return l
 }
@@ -154,15 +154,17 @@ func Serve(ctx context.Context, c Config) error {
 	return err
 }
 
-// windUp ends all requests and closes Sessions.
+// windUp ends all requests and closes Sessions: those that do not listen get two
+// thirds of the time, so that some is left for what has to be made safe.
 func (s *server) windUp(drain time.Duration) error {
-	s.lanes.close()
-	s.Host.hangUp()
-	wait(s.lanes.drained(), drain)
-	s.stop()
-	wait(s.lanes.drained(), s.Limits.Closing)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.base), s.Limits.Closing)
 	defer cancel()
+	s.lanes.close()
+	s.Host.hangUp()
+	start := time.Now()
+	wait(s.lanes.drained(), drain)
+	s.stop()
+	wait(s.lanes.drained(), s.Limits.Closing*2/3-time.Since(start))
 	done := make(chan error, 1)
 	go func() { done <- s.closeSessions(ctx) }()
 	select {

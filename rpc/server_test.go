@@ -133,10 +133,13 @@ func TestHost_Refusals(t *testing.T) {
 	if err := f.host.Notify(context.Background(), "info", "x"); !errors.Is(err, ErrNotOffered) {
 		t.Errorf("host without notify: %v", err)
 	}
-	if hello, ok := f.host.Hello(); !ok || hello.Host != "bare" {
+	if hello, ok := f.host.Hello(); !ok || hello.Host != "bare" || hello.Options != nil {
 		t.Errorf("hello %+v", hello)
 	}
 	p.greet()
+	if hello, _ := f.host.Hello(); hello.Host != "testhost" || hello.Directory != "/project" || string(hello.Options) != "{}" {
+		t.Errorf("hello %+v", hello)
+	}
 	go func() {
 		if err := f.host.Notify(context.Background(), "warning", "the database is locked"); err != nil {
 			t.Error(err)
@@ -316,7 +319,7 @@ func TestServe_EndOfInput(t *testing.T) {
 		{"ends in time", func(context.Context, *Host) error { time.Sleep(400 * time.Millisecond); return nil }, `"result"`, 400 * time.Millisecond},
 		{"is cancelled", func(ctx context.Context, _ *Host) error { <-ctx.Done(); return ctx.Err() }, `"code":-32800`, 500 * time.Millisecond},
 		{"waits for the host", func(ctx context.Context, h *Host) error { _, err := h.Generate(ctx, GenerateRequest{}); return err }, `not connected`, 0},
-		{"does not listen", func(context.Context, *Host) error { time.Sleep(time.Hour); return nil }, "", 1100 * time.Millisecond},
+		{"does not listen", func(context.Context, *Host) error { time.Sleep(time.Hour); return nil }, "", 1200 * time.Millisecond},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

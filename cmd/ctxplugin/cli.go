@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // wrong flags, or input that cannot be read
+)
+
+// failure is an error with the exit code it asks for.
+type failure struct {
+	exit int
+	err  error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+
+func (f *failure) Unwrap() error { return f.err }
+
+func usage(format string, args ...any) error {
+	return &failure{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// errSaid ends a command that has said already what went wrong.
+var errSaid = errors.New("said")
+
+// program is what commands may use of the world.
+type program struct {
+	ctx            context.Context
+	env            environment
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	configPath     string // of --config; empty: the user's own
+}
+
+// environment looks up variables.
+type environment []string
+
+func (e environment) get(name string) string {
+	for i := len(e) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(e[i], "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// commands is the command line.
+type commands struct {
+	Config string `placeholder:"FILE" type:"path" help:"Read the settings from FILE instead of the user's configuration folder."`
+
+	Serve     serveCommand     `cmd:"" help:"Speak JSON-RPC over stdin and stdout. Hosts start this."`
+	Status    statusCommand    `cmd:"" help:"Show the numbers that decisions about a session use, or where everything lies."`
+	Sessions  sessionsCommand  `cmd:"" help:"List the stored sessions, the last changed first."`
+	Expand    expandCommand    `cmd:"" help:"Print stored messages exactly as the host sent them, one JSON text a line."`
+	Replay    replayCommand    `cmd:"" help:"Play recorded sessions against this program and report what a model would have read, and at what cost."`
+	Settings  settingsCommand  `cmd:"" name:"config" help:"Print the settings in force and where each comes from."`
+	Install   installCommand   `cmd:"" help:"Put the shim into a host's plugin folder."`
+	Uninstall uninstallCommand `cmd:"" help:"Take the shim out of a host's plugin folder."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
+}
+
+// run is the program: it returns the exit code and says at most one line about
+// why it is not 0.
+func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var c commands
+	said := false // --help has printed and wants to end the program
+	bare := len(args) == 0
+	if bare {
+		args, stdout = []string{"--help"}, stderr
+	}
+	parser, err := kong.New(&c, kong.Name("ctxplugin"), kong.Writers(stdout, stderr), kong.Exit(func(int) { said = true }),
+		kong.Description("A context manager for coding agents: old messages fade by steps instead of falling off a cliff."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		return report(stderr, err)
+	}
+	parsed, err := parser.Parse(args)
+	if bare {
+		return exitUsage
+	}
+	if said {
+		return exitOK
+	}
+	if err != nil {
+		return report(stderr, usage("%w (see ctxplugin --help)", err))
+	}
+	return report(stderr, parsed.Run(&program{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr, configPath: c.Config}))
+}
+
+// report says what went wrong and chooses the exit code.
+func report(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if !errors.Is(err, errSaid) {
+		fmt.Fprintf(stderr, "ctxplugin: %v\n", err)
+	}
+	var f *failure
+	if errors.As(err, &f) {
+		return f.exit
+	}
+	return exitFailed
+}
