@@ -42,7 +42,7 @@ func Defaults() Settings {
 		HistoryShare: 150, HistoryMin: 2000, HistoryMax: 40000,
 		TailShare: 200, TailMax: 20000,
 		DemoteTo: 800, LeastGain: 50, TurnShare: 250,
-		TurnsAhead: 10, HalfLife: 8, Fairness: 4,
+		TurnsAhead: 10, HalfLife: 16, Fairness: 2,
 		WriteBehind: 6000, StubOver: 800, StubPreview: 400,
 	}
 }
