@@ -109,7 +109,7 @@ func TestSelect_AnyNumberFits(t *testing.T) {
 		if !sel.Fits() || tokens > 2000 {
 			t.Errorf("%d compartments: %d tokens in %d items, fits %v", n, tokens, len(items), sel.Fits())
 		}
-		if last := sel.Tiers[n-1]; n <= 500 && last > compartments.TierCompact {
+		if last := sel.Tiers[n-1]; n <= 64 && last > compartments.TierCompact {
 			t.Errorf("%d compartments: the newest is %s: the old ones starve it", n, last)
 		}
 	}
