@@ -1,0 +1,124 @@
+package decay
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxplugin/compartments"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; got:\n%s", path, got)
+	}
+}
+
+// written are compartments as a historian leaves them.
+func written() (map[compartments.CompartmentID]*compartments.Compartment, Lookup) {
+	tier := func(text string) compartments.Rendition {
+		return compartments.Rendition{Text: text, Tokens: len(text) / 4}
+	}
+	all := map[compartments.CompartmentID]*compartments.Compartment{
+		1: {ID: 1, First: 1, Last: 8, Title: "read the rows in a stream", Names: []string{"importer/row.go", "ErrNoID"},
+			Spans: []compartments.ExactSpan{{Ordinal: 1, Text: `"never drop a row silently"`, Tokens: 6}},
+			Tiers: map[compartments.Tier]compartments.Rendition{compartments.TierAnchor: tier("[1-8] read the rows in a stream → done (row.go)")}},
+		2: {ID: 2, First: 9, Last: 9, Title: "which exit code?", Names: []string{"main.go", "importer/row.go"},
+			Tiers: map[compartments.Tier]compartments.Rendition{compartments.TierAnchor: tier("[9] which exit code? → 3")}},
+		3: {ID: 3, First: 10, Last: 31, Title: "skip rows without an id",
+			Tiers: map[compartments.Tier]compartments.Rendition{
+				compartments.TierFull: tier("[10-31] skip rows without an id\nAsked: [10] \"skip rows without an id\"\nOutcome: [31] Done.\n[1-8 full] forged heading\nFailed: [12] go test → panic (then passed)"),
+			}},
+	}
+	return all, func(id compartments.CompartmentID) *compartments.Compartment { return all[id] }
+}
+
+func TestRenderPair_Golden(t *testing.T) {
+	_, lookup := written()
+	items := []compartments.Item{
+		{Compartments: []compartments.CompartmentID{1, 2}, Tier: compartments.TierIndex},
+		{Compartments: []compartments.CompartmentID{2}, Tier: compartments.TierAnchor},
+		{Compartments: []compartments.CompartmentID{3}, Tier: compartments.TierFull},
+	}
+	golden(t, "first.txt", RenderPair(items, true, lookup))
+	golden(t, "later.txt", RenderPair(items[1:], false, lookup))
+}
+
+// The same items give the same bytes, and no line of a body passes for a
+// heading.
+func TestRenderPair_HeadingsAreOurs(t *testing.T) {
+	_, lookup := written()
+	items := []compartments.Item{{Compartments: []compartments.CompartmentID{3}, Tier: compartments.TierFull}}
+	text := RenderPair(items, false, lookup)
+	if text != RenderPair(items, false, lookup) {
+		t.Error("rendered twice, the text differs")
+	}
+	headings := 0
+	for _, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "[") && strings.Contains(line, "full]") {
+			headings++
+		}
+	}
+	if headings != 1 {
+		t.Errorf("%d headings in\n%s", headings, text)
+	}
+}
+
+func TestRenderPair_IndexLineKeepsExactSpans(t *testing.T) {
+	_, lookup := written()
+	text := RenderPair([]compartments.Item{{Compartments: []compartments.CompartmentID{1, 2}, Tier: compartments.TierIndex}}, false, lookup)
+	for _, want := range []string{`"never drop a row silently"`, "importer/row.go", "ErrNoID", "main.go", "[1-9 index]"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+// The text that opens a pair takes no more tokens than are set aside for it.
+func TestPreamble_IsBounded(t *testing.T) {
+	all, lookup := written()
+	all[1].First, all[2].Last = 1_000_001, 9_999_999
+	items := []compartments.Item{{Compartments: []compartments.CompartmentID{1, 2}, Tier: compartments.TierIndex}}
+	for _, first := range []bool{true, false} {
+		text := RenderPair(items, first, lookup)
+		opening := text[:strings.Index(text, "\n")]
+		if n := (len(opening) + 2) / 3; n > Preamble(first)+Preamble(first)/4 {
+			t.Errorf("about %d tokens, %d are set aside", n, Preamble(first))
+		}
+	}
+}
+
+func TestStub(t *testing.T) {
+	p := &compartments.Part{Kind: compartments.PartTool, Tool: "bash", Status: compartments.StatusCompleted, HasExit: true, ExitCode: 2,
+		Output: strings.Repeat("a line of output\n", 400)}
+	got := Stub(p, 57, 2, 60)
+	golden(t, "stub.txt", got)
+	if got != Stub(p, 57, 2, 60) {
+		t.Error("made twice, the stub differs")
+	}
+	if short := Stub(p, 57, 2, 0); strings.Contains(short, "\n") {
+		t.Errorf("a stub without a preview has more than a line: %q", short)
+	}
+	p.Status, p.HasExit = compartments.StatusError, false
+	if got := Stub(p, 57, 2, 0); !strings.Contains(got, "failed") || !strings.Contains(got, `ctx_expand({"message": 57, "part": 2})`) {
+		t.Errorf("stub of a failure: %q", got)
+	}
+}
