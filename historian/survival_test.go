@@ -25,6 +25,7 @@ import (
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/nihongo.story -project testdata/survival/fixtures/nihongo.project -out testdata/survival/fixtures/nihongo.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/ninety.story -out testdata/survival/fixtures/ninety.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/publish.story -out testdata/survival/fixtures/publish.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/search.story -out testdata/survival/fixtures/search.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/shop.story -project testdata/survival/fixtures/shop.project -out testdata/survival/fixtures/shop.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/tags.story -out testdata/survival/fixtures/tags.json
 
