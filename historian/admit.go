@@ -31,6 +31,18 @@ var (
 	nameMost = [levels]int{16, 9, 6}
 )
 
+// nameReserve is the room kept free for names: no more than the names would take.
+func (r *record) nameReserve(level, ceiling int, count func(string) int) int {
+	need := 3
+	for _, n := range r.names[:min(len(r.names), nameMost[level])] {
+		need += count(n) + 1
+	}
+	if len(r.names) == 0 {
+		need = 0
+	}
+	return min(need, nameRoom[level], ceiling/5)
+}
+
 // briefTitle is the room of a title that stands above the request itself.
 const briefTitle = 56
 
@@ -53,6 +65,20 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 			all = append(all, candidate{q.line, extent(q.text) + 2})
 		}
 	}
+	rank := func(l *line) int {
+		n := l.prio
+		if level == atFull || len(l.forms[level]) == 0 {
+			return n
+		}
+		// Where room is short, a fact in a few words goes before a long one.
+		switch e := extent(l.forms[level][0]); {
+		case e <= 45:
+			n += 6
+		case e <= 75:
+			n += 3
+		}
+		return n
+	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
 		if a.l.must != b.l.must {
 			if a.l.must {
@@ -60,8 +86,8 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 			}
 			return 1
 		}
-		if a.l.prio != b.l.prio {
-			return b.l.prio - a.l.prio
+		if x, y := rank(a.l), rank(b.l); x != y {
+			return y - x
 		}
 		if a.l.ord != b.l.ord {
 			return int(a.l.ord - b.l.ord)
@@ -84,7 +110,7 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 		title = fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
 	}
 	used := count(title)
-	room := ceiling - min(nameRoom[level], ceiling/5)
+	room := ceiling - r.nameReserve(level, ceiling, count)
 	var labelled [sections]bool
 	said := []string{letters(p.title, 400)}
 	whole := letters(r.head, 400)
@@ -145,7 +171,13 @@ func repeated(said []string, text string, sec section) bool {
 		return false
 	}
 	for i, s := range said {
-		if strings.Contains(s, key) || i > 0 && len(s) >= 24 && strings.Contains(text, head(s, 32)) {
+		if i == 0 { // a title says a line only if it says all of it
+			if strings.Contains(s, text) {
+				return true
+			}
+			continue
+		}
+		if strings.Contains(s, key) || len(s) >= 24 && strings.Contains(text, head(s, 32)) {
 			return true
 		}
 	}

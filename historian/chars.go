@@ -257,3 +257,14 @@ func nearPaths(s string) string {
 	}
 	return b.String()
 }
+
+// baseNames cuts every path in a command to its last part.
+func baseNames(s string) string {
+	words := strings.Split(s, " ")
+	for i, w := range words {
+		if at := strings.LastIndexAny(w, "/\\"); at >= 0 && at+1 < len(w) && !strings.Contains(w, "://") && !strings.ContainsAny(w, "\"'|{}*") {
+			words[i] = w[at+1:]
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -35,6 +35,7 @@ func parseCommand(s string) command {
 	pieces := splitShell(s)
 	var shown []string
 	best := -1
+	script := "" // an interpreter that reads a here-document
 	for i, p := range pieces {
 		words := shellWords(p.text)
 		words = c.redirections(words)
@@ -62,6 +63,13 @@ func parseCommand(s string) command {
 			c.git = append(c.git, strings.Join(words, " "))
 		}
 		text := strings.Join(words, " ")
+		if len(words) == 2 && words[1] == "-" {
+			script = text
+			if k > c.class || best < 0 {
+				best, c.class, c.verb = i, k, text
+			}
+			continue
+		}
 		if i > 0 && p.piped && len(shown) > 0 {
 			shown[len(shown)-1] += " | " + text
 		} else {
@@ -70,6 +78,10 @@ func parseCommand(s string) command {
 		if best < 0 || k > c.class {
 			best, c.class, c.verb = i, k, verbOf(words)
 		}
+	}
+	if len(shown) == 0 && script != "" {
+		c.text = script + " (script)"
+		return c
 	}
 	if len(shown) == 0 {
 		c.text, c.verb = fold(s), fold(s)

@@ -81,7 +81,11 @@ func TestShow(t *testing.T) {
 		t.Skip("asks for -show NAME")
 	}
 	name, tier, _ := strings.Cut(*show, ":")
-	r := loadExport(t, filepath.Join(corpusDir, name+".json"))
+	path := filepath.Join(corpusDir, name+".json")
+	if strings.Contains(name, "/") {
+		path = name + ".json"
+	}
+	r := loadExport(t, path)
 	list, err := testBuiltin().Write(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)

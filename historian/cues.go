@@ -21,6 +21,9 @@ var rejections = []string{"instead", "rather than", "doesn't work", "does not wo
 var caveats = []string{"not ", "n't ", "no ", "without", "only ", "still ", "remain", "except", "until", "unless", "requires", "need to", "must ", "pending", "todo", "manual", "restart", "skipped", "untested", "warning", "note",
 	"未", "没有", "不", "仍", "需要", "仅", "않", "없", "아직", "필요", "ない", "まだ", "必要", "não ", "ainda", "sem ", "todavía", "sin ", "falta", "pas ", "encore", "sans ", "nicht", "noch", "ohne", "kein"}
 
+// negations say what is not so: what was not done, what does not hold.
+var negations = []string{"not ", "n't ", "no longer", "without ", "never ", "nothing", "instead", "only ", "未", "没有", "不", "無", "않", "없", "못", "ない", "ません", "não ", "nunca", "nicht", "kein", "ne pas", "n'est pas", "sin ", "ningun"}
+
 var hedges = []string{"maybe", "might ", "perhaps", "probably", "possibly", "could be", "not sure", "i think", "seems", "likely", "可能", "也许", "아마", "かもしれ", "talvez", "quizás", "peut-être", "vielleicht"}
 
 // constraints mark sentences of the user that limit what may be done.

@@ -185,10 +185,13 @@ func errorLine(body string) string {
 		if strong != "" && follow == "" && (strings.HasPrefix(t, "--> ") || inFile(t)) {
 			follow = t
 		}
-		if strong == "" && strongError(t) {
+		switch {
+		case strong == "" && strongError(t):
 			strong = t
+		case verdict(strong) && (inFile(t) && len(t) > 24 && !strings.Contains(t, " +0x") || strongError(t) && !verdict(t)):
+			strong, follow = t, "" // what went wrong says more than that it did
 		}
-		if weak == "" && hasAny(strings.ToLower(head(t, 300)), weakErrors) {
+		if weak == "" && !chatter(t) && hasAny(strings.ToLower(head(t, 300)), weakErrors) {
 			weak = t
 		}
 		if t[0] != '+' && !strings.HasPrefix(t, "At line:") && !strings.HasPrefix(t, "At char:") {
@@ -257,7 +260,10 @@ func failedTest(t string) string {
 func anyError(body string) bool {
 	for line := range strings.SplitSeq(head(body, 8000), "\n") {
 		t := strings.TrimSpace(line)
-		if t != "" && (strongError(t) || hasAny(strings.ToLower(head(t, 300)), weakErrors)) {
+		if t == "" {
+			continue
+		}
+		if low := strings.ToLower(head(t, 300)); strongError(t) || strings.Contains(low, "no such file") || strings.Contains(low, ": not found") || strings.HasSuffix(low, "not found") || strings.Contains(low, "denied") || strings.Contains(low, "fatal:") {
 			return true
 		}
 	}
@@ -281,6 +287,17 @@ func tracePlace(t string) string {
 	return baseName(path) + " line " + rest[:n]
 }
 
+// chatter reports log lines below the level of a warning.
+func chatter(t string) bool {
+	top := head(t, 60)
+	return strings.Contains(top, " DEBUG ") || strings.Contains(top, " INFO ") || strings.Contains(top, "level=debug") || strings.Contains(top, "level=info") || strings.Contains(top, "[debug]") || strings.Contains(top, "[info]")
+}
+
+// verdict reports a line that says only that something failed.
+func verdict(t string) bool {
+	return strings.HasPrefix(t, "FAIL") || strings.HasPrefix(t, "--- FAIL") || strings.HasPrefix(t, "(fail)") || strings.HasPrefix(t, "npm error code") || strings.HasPrefix(t, "✗") || strings.HasPrefix(t, "×")
+}
+
 // strongLine is the first line with a strong mark, of an output whose exit code
 // says nothing.
 func strongLine(out string) string {
@@ -300,7 +317,7 @@ func strongError(t string) bool {
 		return false
 	}
 	low := strings.ToLower(head(t, 160))
-	for _, p := range [...]string{"error:", "error[", "fatal:", "panic:", "error ts", "err!", "npm err", "failed ", "--- fail", "e   ", "uncaught ", "unhandled ", "segmentation fault", "assertionerror", "fail\t", "fail:", "✗ ", "× ", "error occurred"} {
+	for _, p := range [...]string{"error:", "error[", "fatal:", "panic:", "error ts", "err!", "npm err", "failed ", "permission denied", "--- fail", "e   ", "uncaught ", "unhandled ", "segmentation fault", "assertionerror", "fail\t", "fail:", "✗ ", "× ", "error occurred"} {
 		if strings.HasPrefix(low, p) {
 			return !strings.HasPrefix(low, "failed 0") && !strings.HasPrefix(low, "error: 0")
 		}
@@ -327,7 +344,7 @@ func boiler(t string) bool {
 		return true
 	}
 	switch {
-	case strings.HasPrefix(t, "npm error") && !strings.Contains(t, "ERESOLVE") && !strings.Contains(t, "Missing script"), strings.HasPrefix(t, "npm ERR! code"),
+	case strings.HasPrefix(t, "-----"), strings.HasPrefix(t, "npm error") && !strings.Contains(t, "ERESOLVE") && !strings.Contains(t, "Missing script") && !strings.Contains(t, "peer "), strings.HasPrefix(t, "fatal: Could not read from remote"), strings.HasPrefix(t, "and the repository exists"), strings.HasPrefix(t, "npm ERR! code"),
 		strings.HasPrefix(t, "> ") && strings.Count(t, " ") < 12, strings.HasPrefix(t, "$ "), strings.HasPrefix(t, "npm error A complete log"), strings.HasPrefix(t, "npm error Lifecycle"),
 		strings.HasPrefix(t, "npm warn"), strings.HasPrefix(t, "Node.js v"), strings.HasPrefix(t, "Bun v"), strings.HasPrefix(t, "at ") && strings.Contains(t, ":"):
 		return true

@@ -162,6 +162,7 @@ type ran struct {
 	failed int
 	last   string // what the last run said
 	lastOK bool
+	edits  bool // it writes files
 }
 
 // collectRan gathers commands that verify, install or otherwise do something.
@@ -182,6 +183,7 @@ func (r *record) collectRan(ms []message) {
 			}
 			c := &r.ran[at]
 			c.ord = ms[i].ord
+			c.edits = c.edits || len(u.cmd.writes) > 0
 			c.runs++
 			c.lastOK = !u.failed
 			if u.failed {
@@ -278,9 +280,12 @@ func (r *record) collectFailures(ms []message) {
 			}
 			k := f.what + "\x00" + digitless(f.line)
 			at, ok := index[k]
-			if !ok && f.class <= classOther && len(f.line) > 40 {
+			if !ok && len(f.line) > 40 {
 				// The same complaint from another command is the same trouble.
 				k = "\x00" + letters(tailOf(digitless(f.line), 60), 60)
+				if f.class > classOther {
+					k += "\x00" + f.verb
+				}
 				at, ok = index[k]
 			}
 			if ok {

@@ -182,18 +182,18 @@ func (r *record) outcomeLines(add func(line)) {
 		}
 		add(l)
 		for k, m := range o.more {
-			prio := 60 - 3*m.score
+			prio := 60 - 4*m.score
 			if i == last {
 				prio = 63 - 3*m.score
-			} else if k > 0 {
-				prio -= 6
+			} else if k > 1 {
+				prio -= 8
 			}
 			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 120), sizes(m.text, 200, 120), sizes(m.text, 100, 70)}})
 		}
 		for k, c := range o.caveats {
 			prio := 61 - k
 			if i == last {
-				prio = 65 - 4*k
+				prio = 69 - 3*k
 			}
 			add(line{sec: secOutcome, prio: prio, ord: c.ord, seq: 1 + c.seq, dim: compartments.Uncertainty, forms: [levels][]string{sizes(c.text, 230, 120), sizes(c.text, 200, 120), sizes(c.text, 90)}})
 		}
@@ -248,6 +248,9 @@ func (r *record) failureLines(add func(line)) {
 		}
 		text := func(what, line int, tail string) string {
 			s := f.what
+			if what < 0 { // base names only
+				s, what = baseNames(s), -what
+			}
 			if what > 0 {
 				if s = shorten(s, what); s == "" {
 					s = shorten(f.verb, what)
@@ -261,7 +264,7 @@ func (r *record) failureLines(add func(line)) {
 		add(line{sec: secFailed, prio: prio, ord: f.ord, dim: compartments.Failures, probe: f.line, forms: [levels][]string{
 			{text(150, 220, state), text(100, 160, state), text(60, 100, state)},
 			{text(80, 140, brief), text(50, 90, brief)},
-			{text(40, 90, ""), text(30, 60, "")},
+			{text(-48, 90, ""), text(-30, 60, "")},
 		}})
 	}
 }
@@ -385,15 +388,26 @@ func (g *gitFact) show(level int) string {
 }
 
 func (r *record) ranLines(add func(line)) {
-	shown := 0
+	shown, newest := 0, -1 // the check that ran last tells the state
+	for i := range r.ran {
+		if c := &r.ran[i]; c.class == classVerify && c.lastOK && (newest < 0 || c.ord >= r.ran[newest].ord) {
+			newest = i
+		}
+	}
 	for i := range r.ran {
 		c := &r.ran[i]
-		prio := 64
+		prio := 62
+		if i == newest {
+			prio = 74
+		}
 		switch c.class {
 		case classInstall:
 			prio = 48
 		case classOther:
 			prio = 46 - min(10, i)
+			if c.edits { // what was changed stands nowhere else
+				prio = 57 - min(10, i)
+			}
 		}
 		if c.runs == c.failed { // its failure line says all
 			continue

@@ -118,7 +118,11 @@ func scanNames(s string, found func(name string, k kind)) {
 		if word == "" {
 			continue
 		}
-		if k := nameKind(word); k != kindNone {
+		k := nameKind(word)
+		if k == kindSymbol && s[start] == '-' {
+			k = kindFlag
+		}
+		if k != kindNone {
 			found(word, k)
 		}
 	}
@@ -218,6 +222,8 @@ func nameKind(w string) kind {
 	switch {
 	case w[0] == '.' && w[1] != '/' && w[1] != '.' && slash == 0 && !fileLike(w), w == "a-zA-Z", strings.HasPrefix(w, "a-z"):
 		return kindNone
+	case w[0] == '#' && (n == 4 || n == 7 || n == 9) && letters <= n-1 && hexColour(w[1:]):
+		return kindNumber
 	case w[0] == '$', strings.Contains(w, "..") && w[0] != '.', strings.HasPrefix(w, "0x"):
 		return kindNone
 	case slash > 0:
@@ -269,6 +275,8 @@ func nameKind(w string) kind {
 		return kindCode
 	case digit > 0 && n <= 8 && unitLike(w):
 		return kindNumber
+	case humps > 0 && n >= 12 && random(w):
+		return kindNone
 	case humps > 0 && n >= 5 && other < 2:
 		if w == "GitHub" || w == "JavaScript" || w == "TypeScript" || w == "OpenCode" || w == "OpenAI" {
 			return kindNone
@@ -280,6 +288,19 @@ func nameKind(w string) kind {
 		return kindCode
 	}
 	return kindNone
+}
+
+// random reports a run whose letters change case as in encoded bytes, not as in
+// words.
+func random(w string) bool {
+	changes := 0
+	for i := 1; i < len(w); i++ {
+		a, b := w[i-1], w[i]
+		if (a >= 'a' && a <= 'z') != (b >= 'a' && b <= 'z') {
+			changes++
+		}
+	}
+	return 5*changes >= 2*len(w)
 }
 
 // figureKind judges runs without letters.
@@ -306,6 +327,9 @@ func pathKind(w string, letters, digits, under, humps int) kind {
 	}
 	slashes := strings.Count(trimmed, "/") + strings.Count(trimmed, `\`)
 	switch {
+	case strings.HasPrefix(w, "s/") && !fileLike(base), allDigits(w[:strings.IndexAny(w+"/", `/\`)]) && w[0] != '/',
+		w[0] == '/' && slashes == 1 && strings.Contains(w, ".") && !fileLike(base):
+		return kindNone // out of a substitution or a fraction
 	case slashes == 0:
 		if len(w) == len(trimmed) || letters < 3 {
 			return kindNone
@@ -411,6 +435,16 @@ func hexOnly(w string) bool {
 		}
 	}
 	return letter
+}
+
+func hexColour(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i] | 0x20
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 func allDigits(w string) bool {

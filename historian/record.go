@@ -37,6 +37,7 @@ type record struct {
 	spans    []compartments.ExactSpan
 
 	narrations int
+	talk       bool // few calls or none
 	hostOnly   bool // nothing but the host's own messages
 	newPaths   int
 	newNames   int
@@ -187,15 +188,27 @@ func (r *record) collectOutcomes(v *view) {
 		finals[len(finals)-1] = append(finals[len(finals)-1], i)
 	}
 	finals = slices.DeleteFunc(finals, func(f []int) bool { return len(f) == 0 })
+	acts := 0
+	for i := range ms {
+		for j := range ms[i].uses {
+			if k := ms[i].uses[j].kind; k != useTodo && k != useOwn {
+				acts++
+			}
+		}
+	}
+	r.talk = acts < 4
 	for n, group := range finals {
 		var units []unit
 		ord := ms[group[len(group)-1]].ord
 		for _, i := range group {
 			units = append(units, ms[i].units...)
 		}
-		more := 2
+		more := 5
 		if n == len(finals)-1 {
 			more = 8
+		}
+		if r.talk { // what was said is all there is
+			more *= 2
 		}
 		if o, ok := conclude(units, ord, more); ok {
 			r.outcomes = append(r.outcomes, o)
@@ -303,7 +316,10 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 		if question(u.text) || hasAny(low, offers) {
 			continue
 		}
-		s := 10 + 3*min(countNames(u.text), 4)
+		s := 10 + 2*min(countNames(u.text), 3) + 4*(len(units)-i)/len(units)
+		if hasAny(low, negations) {
+			s += 3
+		}
 		switch {
 		case u.kind == unitProse:
 			s += 3
@@ -313,8 +329,8 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 		if u.bold {
 			s += 4
 		}
-		if strings.Count(u.text, " ") < 4 && width(u.text) < 60 {
-			s -= 8 // a name alone; the lists of names and files carry those
+		if nameAlone(u.text) {
+			s -= 8 // the lists of names and files carry those
 		}
 		if starts(low, chatOpeners) {
 			s -= 12
@@ -357,9 +373,12 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 			used[s.place] = true
 		}
 	}
-	for i := max(0, len(units)-3); i < len(units); i++ {
-		u := units[i]
+	for i, u := range units {
 		low := strings.ToLower(u.text)
+		// What does not hold is said at the end, or in a few words anywhere.
+		if i < len(units)-3 && (extent(u.text) > 100 || !hasAny(low, negations)) || len(o.caveats) == 4 {
+			continue
+		}
 		if used[i] || question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) || !hasAny(low, caveats) || u.kind == unitHeader {
 			continue
 		}
@@ -404,6 +423,13 @@ func joinBullets(units []unit, at int) (string, int) {
 	return units[at].text + " " + strings.Join(items, "; "), len(items)
 }
 
+// nameAlone reports a unit that is little more than a name.
+func nameAlone(s string) bool {
+	named := 0
+	scanNames(s, func(n string, _ kind) { named += width(n) })
+	return 5*named > 3*width(s)
+}
+
 func countNames(s string) int {
 	n := 0
 	scanNames(s, func(string, kind) { n++ })
@@ -434,6 +460,9 @@ func (r *record) collectWhy(v *view) {
 			if failed && j < 3 {
 				n += 3
 				marked = true
+				if j == 0 {
+					n++
+				}
 			}
 			cause := hasAny(low, causes)
 			rejected := hasAny(low, rejections)
@@ -449,7 +478,7 @@ func (r *record) collectWhy(v *view) {
 			if m.final {
 				n++
 			}
-			if k := countNames(u.text); k == 0 {
+			if k := countNames(u.text); k == 0 && !(failed && j == 0) {
 				n -= 2
 			} else {
 				n += min(k, 2)
@@ -499,10 +528,10 @@ func (r *record) collectWhy(v *view) {
 func (r *record) step(m *message, units []unit) {
 	best, bestScore := -1, 0
 	for j, u := range units[:min(len(units), 4)] {
-		if width(u.text) < 16 || u.kind == unitHeader {
+		low := strings.ToLower(u.text)
+		if width(u.text) < 16 || u.kind == unitHeader || starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 60 {
 			continue
 		}
-		low := strings.ToLower(u.text)
 		n := 4 + 2*min(countNames(u.text), 3) - j
 		if starts(low, chatOpeners) {
 			n -= 3

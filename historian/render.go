@@ -9,10 +9,16 @@ import (
 
 // ceilings of a run: full is a quarter of the raw messages, the others follow
 // the tier above, each within what its tier may take at all.
-func ceilings(raw int) [levels]int {
+//
+// A quarter of very little holds nothing, so small runs get more, and most of
+// all those in which only words were exchanged: there what was said is all there
+// is.
+func ceilings(raw int, talk bool) [levels]int {
 	full := raw / 4
-	if full < 140 {
-		full = max(full, min(140, raw))
+	if talk {
+		full = max(full, min(400, raw*9/20))
+	} else {
+		full = max(full, min(300, raw*2/5))
 	}
 	full = min(full, compartments.TierFull.Ceiling())
 	dense := min(max(full*6/10, 130), full, compartments.TierDense.Ceiling())
@@ -23,8 +29,8 @@ func ceilings(raw int) [levels]int {
 // renderTiers writes the four tiers of a record.
 func renderTiers(r *record, raw int, count func(string) int) (map[compartments.Tier]compartments.Rendition, []line) {
 	lines := r.lines()
-	limits := ceilings(raw)
-	share := [levels]int{0, 72, 60} // of the level above, in percent
+	limits := ceilings(raw, r.talk)
+	share := [levels]int{0, 80, 60} // of the level above, in percent
 	least := [levels]int{0, 170, 100}
 	var pages [levels]*page
 	for level := range levels {

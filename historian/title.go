@@ -62,7 +62,11 @@ func (r *record) choose() {
 			r.title = shorten(r.asks[lead].note, titleExtent)
 		}
 		if lead >= 0 && r.title != r.asks[lead].note && width(r.title) < 24 && r.asks[lead].note != "" {
-			r.title = shorten(r.title+" ("+strings.ReplaceAll(r.asks[lead].note, ")", "")+")", titleExtent)
+			if q, ok := strings.CutPrefix(r.asks[lead].note, "answering: "); ok {
+				r.title = shorten(r.title+": "+q, titleExtent)
+			} else {
+				r.title = shorten(r.title+", "+r.asks[lead].note, titleExtent)
+			}
 		}
 		if r.title != "" {
 			return
