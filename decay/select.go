@@ -163,14 +163,20 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	anchored := false
 	for _, t := range comp.Legal() {
 		if t == compartments.TierRaw {
-			if c.Applied == compartments.TierRaw || comp.Retention == compartments.Pinned {
+			if c.Applied == compartments.TierRaw && s.ForceTier == compartments.TierNone || comp.Retention == compartments.Pinned {
 				points = append(points, at(t, comp.RawTokens, 1000))
 			}
+			continue
+		}
+		if t < s.ForceTier {
 			continue
 		}
 		r := comp.Tiers[t]
 		points = append(points, at(t, r.Tokens+headingTokens, survivalOf(r.Survival)))
 		anchored = t == compartments.TierAnchor
+	}
+	if s.ForceTier != compartments.TierNone && len(points) > 0 {
+		points = points[:1]
 	}
 	switch {
 	case len(points) == 0:

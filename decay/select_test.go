@@ -254,3 +254,20 @@ func BenchmarkSelectAndRender(b *testing.B) {
 		RenderPair(items, true, lookup)
 	}
 }
+
+func TestSelect_ForcedTier(t *testing.T) {
+	s := Defaults()
+	s.ForceTier = compartments.TierCompact
+	in := candidates(6, compartments.TierRaw)
+	delete(in[2].Compartment.Tiers, compartments.TierCompact)
+	sel := Select(in, 1_000_000, s)
+	for i, tier := range sel.Tiers {
+		want := compartments.TierCompact
+		if i == 2 {
+			want = compartments.TierAnchor
+		}
+		if tier != want {
+			t.Errorf("candidate %d is %s, want %s", i, tier, want)
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package decay
 
+import "ctxplugin/compartments"
+
 // Settings are the numbers of the policy and the schedule. Shares are permille.
 // All are settable by the user; docs/configuration.md has ranges.
 type Settings struct {
@@ -31,6 +33,11 @@ type Settings struct {
 	WriteBehind int // eligible raw tokens that start the historian
 	StubOver    int // characters above which an output may become an emergency stub
 	StubPreview int // characters of an output that its stub shows
+
+	// ForceTier renders every compartment at this tier, or the next one that it
+	// has, whatever its worth; TierNone leaves the choice to the schedule. It is
+	// for looking at a tier and is not among the user's settings.
+	ForceTier compartments.Tier
 }
 
 // Defaults are the numbers of the design.

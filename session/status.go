@@ -76,6 +76,7 @@ func (se *Session) status(folds []compartments.Fold) Status {
 
 // numbers are the settings by name.
 func numbers(s decay.Settings) map[string]int {
+	s.ForceTier = compartments.TierNone
 	b, err := json.Marshal(s)
 	out := map[string]int{}
 	if err == nil {

@@ -90,7 +90,7 @@ func (p *pass) stubbable(plan compartments.Plan, preview int) []output {
 	for i := p.dropped(); i < len(p.v.order); i++ {
 		e := p.entry(p.v.order[i])
 		for part, z := range e.Sizes {
-			if z.Kind != compartments.PartTool || z.Status.Open() {
+			if z.Kind != compartments.PartTool || z.Status.Open() || preview > 0 && int(z.Units) <= p.settings().StubOver {
 				continue
 			}
 			tokens := z.Tokens - callTokens
