@@ -83,7 +83,7 @@ func (c *client) start(method string, params []byte) (*pending, error) {
 	var line bytes.Buffer
 	fmt.Fprintf(&line, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.next, method, params)
 	if err := c.write(line.Bytes()); err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return nil, fmt.Errorf("%s: the other end closed the connection: %w", method, err)
 	}
 	return p, nil
 }

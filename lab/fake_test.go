@@ -50,6 +50,8 @@ func (f *fake) launch(context.Context, string) (*process, error) {
 		switch f.fault {
 		case "amnesia":
 			f.list = nil
+		case "half amnesia":
+			f.list = f.list[:len(f.list)/2]
 		case "another plan after a kill":
 			f.plan.Head = append(slices.Clone(f.plan.Head), pair{Text: "new"})
 			f.name()
@@ -297,10 +299,15 @@ func (f *fake) fold(s *stats) {
 		head[i].CacheMark = i == len(head)-1
 	}
 	f.plan.Head, f.plan.Through, f.plan.Keep = head, string(f.list[cut-1]), nil
+	newest := false
 	for i := len(f.list) - 1; i >= 0 && f.fault != "newest user message lost"; i-- {
 		m := f.msgs[f.list[i]]
-		if realUser(&m) {
-			f.plan.Keep = []string{string(f.list[i])}
+		if !realUser(&m) || newest && i >= cut {
+			continue
+		}
+		f.plan.Keep = append([]string{string(f.list[i])}, f.plan.Keep...)
+		newest = true
+		if i < cut { // the user message of the turn in which the tail begins
 			break
 		}
 	}

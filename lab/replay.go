@@ -199,8 +199,20 @@ func (r *replay) connect(ctx context.Context) error {
 	if r.play != nil {
 		r.play.client = r.client
 	}
-	if _, err := r.client.call(ctx, "initialize", r.set.initialize(r.dir)); err != nil {
+	reply, err := r.client.call(ctx, "initialize", r.set.initialize(r.dir))
+	if err != nil {
 		return r.explain(err)
+	}
+	var hello struct {
+		Capabilities struct {
+			ForceTier bool `json:"forceTier"`
+		} `json:"capabilities"`
+	}
+	if err := json.Unmarshal(reply, &hello); err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	if r.set.tier != "" && !hello.Capabilities.ForceTier {
+		return errors.New("it cannot show the history at one tier")
 	}
 	return nil
 }
@@ -347,9 +359,12 @@ func (r *replay) params(s *step, applied string) []byte {
 
 // sent takes an answer, sends the request that results and pays for it.
 func (r *replay) sent(ctx context.Context, s *step, t *transformed) error {
-	req, err := r.adopt(ctx, s, t)
+	req, reduced, err := r.adopt(ctx, s, t)
 	if err != nil {
 		return err
+	}
+	if !reduced {
+		r.result.irreducible = append(r.result.irreducible, irreducible{r.check.step, req.tokens(), t.stats.Irreducible})
 	}
 	r.result.requests++
 	r.result.stubs = t.stats.Stubs
@@ -365,23 +380,22 @@ func (r *replay) sent(ctx context.Context, s *step, t *transformed) error {
 }
 
 // adopt puts the plan of an answer in force and checks the request that results.
-func (r *replay) adopt(ctx context.Context, s *step, t *transformed) (*request, error) {
+// reduced is false if it is too large and could not be made smaller.
+func (r *replay) adopt(ctx context.Context, s *step, t *transformed) (req *request, reduced bool, err error) {
 	was := r.plan
 	switch {
 	case t.plan != nil:
 		r.plan = t.plan
 	case t.planID != r.applied:
-		return nil, fmt.Errorf("session/transform: the plan %q is in force, but the answer leaves it out", t.planID)
+		return nil, false, fmt.Errorf("session/transform: the plan %q is in force, but the answer leaves it out", t.planID)
 	}
 	r.applied = t.planID
-	req := r.render.apply(r.rec, s.view, r.plan)
-	if r.check.observe(&pass{view: s.view, plan: r.plan, req: req, answer: t}) {
-		r.result.irreducible = append(r.result.irreducible, irreducible{r.check.step, req.tokens(), t.stats.Irreducible})
-	}
+	req = r.render.apply(r.rec, s.view, r.plan)
+	reduced = !r.check.observe(&pass{view: s.view, plan: r.plan, req: req, answer: t})
 	if t.stats.Folded {
-		return req, r.folded(ctx, s, t, was, req)
+		err = r.folded(ctx, s, t, was, req)
 	}
-	return req, nil
+	return req, reduced, err
 }
 
 func (r *replay) folded(ctx context.Context, s *step, t *transformed, was *plan, req *request) error {
@@ -481,7 +495,7 @@ func (r *replay) restart(ctx context.Context, s *step) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.adopt(ctx, s, t); err != nil {
+	if _, _, err := r.adopt(ctx, s, t); err != nil {
 		return err
 	}
 	r.proc.kill()

@@ -135,6 +135,7 @@ func TestBreaches(t *testing.T) {
 		{"a fold that touches an older pair", promiseAppend, "pair 1 changed"},
 		{"answers out of order", promiseOrder, "before the sync"},
 		{"amnesia", promiseRevision, "another list"},
+		{"half amnesia", promiseRevision, "another list"},
 		{"another plan after a kill", promiseRestart, "after a kill it is"},
 		{"a message is altered", promiseRaw, "is not what was sent"},
 		{"a message is lost", promiseRaw, "of 72 messages came back"},

@@ -23,6 +23,7 @@ type usage struct {
 type play struct {
 	rec    *recording
 	client *client
+	piece  int // most bytes of messages in one piece of a sync, unless it is one message
 
 	wire   [][]byte   // each message as it was first sent; nil before
 	usages []*usage   // reported for each reply; nil for none
@@ -31,7 +32,7 @@ type play struct {
 }
 
 func newPlay(rec *recording, c *client) *play {
-	return &play{rec: rec, client: c, wire: make([][]byte, len(rec.messages)),
+	return &play{rec: rec, client: c, piece: pieceLimit, wire: make([][]byte, len(rec.messages)),
 		usages: make([]*usage, len(rec.messages)), revs: []revision{emptyRevision()}}
 }
 
@@ -101,12 +102,12 @@ func (p *play) announce(list []int) (pieces []*pending, want []string, err error
 	base, keep := p.revs[len(p.held)], same
 	for {
 		end, size := keep, 0
-		for end < len(list) && (end == keep || size+len(p.raw(list[end])) <= pieceLimit) {
+		for end < len(list) && (end == keep || size+len(p.raw(list[end])) <= p.piece) {
 			size += len(p.raw(list[end]))
 			end++
 		}
 		more := end < len(list)
-		one, err := p.client.start("session/sync", p.piece(base, revs[keep], list[keep:end], more))
+		one, err := p.client.start("session/sync", p.pieceParams(base, revs[keep], list[keep:end], more))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -120,7 +121,7 @@ func (p *play) announce(list []int) (pieces []*pending, want []string, err error
 	return pieces, want, nil
 }
 
-func (p *play) piece(base, check revision, list []int, more bool) []byte {
+func (p *play) pieceParams(base, check revision, list []int, more bool) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"sessionID":%s,"base":%q,"keep":%d,"check":%q,"messages":[`, quote(p.rec.id), base, check.count, check)
 	for i, m := range list {
