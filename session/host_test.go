@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,24 +15,58 @@ import (
 )
 
 // host plays a host's side: it keeps the list, syncs what is new, applies plans
-// as docs/protocol.md says, and checks every request.
+// as docs/protocol.md says, and checks every request by rules of its own.
 type host struct {
-	t        *testing.T
-	s        *session.Sessions
-	id       compartments.SessionID
-	list     []map[string]any
-	acked    int
-	revs     []compartments.Revision // after each message of list, as far as worked out
-	applied  string
-	plan     plan
-	last     []string // canonical messages of the last request
-	lastPlan string
-	window   int
-	fixed    int
+	t      fataler
+	s      *session.Sessions
+	store  *memory
+	id     compartments.SessionID
+	parent compartments.SessionID
+	list   []*message
+	acked  int
+	born   int // messages ever made; ids come from it
+
+	context  int // the model's window
+	output   int
+	model    string
+	fixed    int // tokens of system and tools
 	now      int64
 	prices   compartments.Prices
-	replies  []session.TransformReply
-	requests int
+	deadline int
+	report   int // what the provider reports of our count, permille; 0 reports nothing
+
+	applied   string
+	plan      plan
+	last      []sent // the last request
+	lastPlan  string
+	disturbed bool // the list changed otherwise than by growing, or a message did
+	requests  int
+	folds     int
+	reply     session.TransformReply
+}
+
+// fataler is a test, or a run of a property.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+type message struct {
+	id    string
+	role  string
+	time  int64
+	parts []part
+	more  map[string]any // further fields
+	raw   []byte         // encoded; nil after a change
+	print compartments.Fingerprint
+}
+
+type part struct {
+	kind                string // text, reasoning, tool, file, compaction
+	text                string
+	synthetic           bool
+	tool, input, output string
+	status              string
 }
 
 type plan struct {
@@ -40,89 +74,219 @@ type plan struct {
 	Head    []compartments.Pair `json:"head"`
 	Through string              `json:"through"`
 	Keep    []string            `json:"keep"`
-	Edits   []struct {
-		MessageID string `json:"messageID"`
-		Part      int    `json:"part"`
-		Field     string `json:"field"`
-		Value     string `json:"value"`
-	} `json:"edits"`
+	Edits   []compartments.Edit `json:"edits"`
+}
+
+// sent is one message of a request, as the provider sees it.
+type sent struct {
+	id, role, text string
+	tokens         int
+	parts          int
 }
 
 func count(s string) int { return (len(s) + 3) / 4 }
 
-func newSessions(t *testing.T, store session.Store) *session.Sessions {
-	s := session.New(session.Config{Store: store, Historian: &naive{}, Scan: scan, Expander: expand.New(store, count), Count: count, Settings: decay.Defaults()})
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
+func testConfig(store session.Store) session.Config {
+	return session.Config{Store: store, Historian: &naive{}, Scan: scan, Expander: expand.New(store, count), Count: count, Settings: decay.Defaults()}
+}
+
+func newSessions(t testing.TB, store session.Store) *session.Sessions {
+	return startSessions(t, testConfig(store))
+}
+
+func startSessions(t testing.TB, cfg session.Config) *session.Sessions {
+	s := session.New(cfg)
+	t.Cleanup(func() { closeSessions(t, s) })
 	return s
 }
 
-func newHost(t *testing.T, s *session.Sessions, window int) *host {
-	return &host{t: t, s: s, id: "ses_1", window: window, fixed: window / 8, now: 1_700_000_000_000,
+func closeSessions(t fataler, s *session.Sessions) {
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+}
+
+func newHost(t fataler, s *session.Sessions, store *memory, window int) *host {
+	return &host{t: t, s: s, store: store, id: "ses_1", context: window, output: 8192, model: "m", fixed: window / 8, now: 1_700_000_000_000,
 		prices: compartments.Prices{Input: 3e6, Output: 15e6, CacheRead: 3e5, CacheWrite: 375e4, Kind: "marks", TTLMs: 300_000}}
 }
 
-func (h *host) user(text string) {
-	h.list = append(h.list, map[string]any{"id": fmt.Sprintf("msg_%04d", len(h.list)+1), "role": "user", "time": h.now,
-		"parts": []any{map[string]any{"type": "text", "text": text}}})
+// start is a host over a store of its own.
+func start(t testing.TB, window int) *host {
+	store := newMemory()
+	return newHost(t, newSessions(t, store), store, window)
 }
 
-// step adds an assistant message with text and calls of the given output sizes.
-func (h *host) step(text string, outputs ...int) {
-	parts := []any{}
-	if text != "" {
-		parts = append(parts, map[string]any{"type": "text", "text": text})
+func (m *message) bytes() []byte {
+	if m.raw != nil {
+		return m.raw
 	}
-	for i, n := range outputs {
-		parts = append(parts, map[string]any{"type": "tool", "tool": "bash", "callID": fmt.Sprintf("call_%d_%d", len(h.list), i),
-			"state": map[string]any{"status": "completed", "input": map[string]any{"command": "cat big"}, "output": strings.Repeat("line of output\n", n/15+1)}})
-	}
-	h.list = append(h.list, map[string]any{"id": fmt.Sprintf("msg_%04d", len(h.list)+1), "role": "assistant", "time": h.now, "finish": "stop", "parts": parts})
-}
-
-// revision is that of the first n messages; edits of the list truncate revs.
-func (h *host) revision(n int) string {
-	if len(h.revs) == 0 {
-		h.revs = append(h.revs, compartments.EmptyRevision())
-	}
-	for i := len(h.revs) - 1; i < n; i++ {
-		d, err := compartments.DecodeMessage(encode(h.list[i]))
-		if err != nil {
-			h.t.Fatal(err)
+	parts := make([]any, len(m.parts))
+	for i, p := range m.parts {
+		w := map[string]any{"type": p.kind}
+		switch p.kind {
+		case "tool":
+			state := map[string]any{"status": p.status}
+			if p.input != "" {
+				state["input"] = json.RawMessage(p.input)
+			}
+			switch p.status {
+			case "completed":
+				state["output"] = p.output
+			case "error":
+				state["error"] = p.output
+			}
+			w["tool"], w["callID"], w["state"] = p.tool, fmt.Sprintf("call_%d", i), state
+		case "file":
+			w["mime"], w["url"] = "image/png", "data:image/png;base64,"+strings.Repeat("A", 400)
+		default:
+			w["text"] = p.text
+			if p.synthetic {
+				w["synthetic"] = true
+			}
 		}
-		h.revs = append(h.revs, h.revs[i].Add(d.Print()))
+		parts[i] = w
 	}
-	return h.revs[n].String()
-}
-
-func encode(m map[string]any) []byte {
-	b, err := json.Marshal(m)
+	w := map[string]any{"role": m.role, "time": m.time, "parts": parts}
+	if m.id != "" {
+		w["id"] = m.id
+	}
+	for k, v := range m.more {
+		w[k] = v
+	}
+	raw, err := json.Marshal(w)
 	if err != nil {
 		panic(err)
 	}
-	return b
+	m.raw = raw
+	d, err := compartments.DecodeMessage(raw)
+	if err != nil {
+		panic(err)
+	}
+	m.print = d.Print()
+	return raw
 }
 
-// sync sends what is new and returns the revision.
-func (h *host) sync() string {
-	h.t.Helper()
-	req := session.SyncRequest{Session: h.id, Base: h.revision(h.acked), Keep: h.acked, Check: h.revision(h.acked)}
+func (p part) open() bool { return p.status == "pending" || p.status == "running" }
+
+func (m *message) changed() { m.raw = nil }
+
+func (m *message) real() bool {
+	if m.role != "user" {
+		return false
+	}
+	real := false
+	for _, p := range m.parts {
+		if p.kind == "compaction" {
+			return false
+		}
+		real = real || p.kind == "text" && !p.synthetic && strings.TrimSpace(p.text) != ""
+	}
+	return real
+}
+
+// add appends a message and returns it.
+func (h *host) add(role string, parts ...part) *message {
+	h.born++
+	m := &message{id: fmt.Sprintf("msg_%s_%04d", strings.TrimPrefix(string(h.id), "ses_"), h.born), role: role, time: h.now, parts: parts, more: map[string]any{}}
+	if role == "assistant" {
+		m.more["finish"] = "stop"
+	}
+	h.list = append(h.list, m)
+	return m
+}
+
+func (h *host) user(text string) *message { return h.add("user", part{kind: "text", text: text}) }
+
+// lines is an output of about n characters that names itself.
+func lines(name string, n int) string {
+	line := "output of " + name + "\n"
+	return strings.Repeat(line, n/len(line)+1)
+}
+
+// step adds an assistant message with text and completed calls of the given
+// output sizes, in characters.
+func (h *host) step(text string, outputs ...int) *message {
+	var parts []part
+	if text != "" || len(outputs) == 0 {
+		parts = append(parts, part{kind: "text", text: text + "."})
+	}
+	for i, n := range outputs {
+		parts = append(parts, part{kind: "tool", tool: "bash", input: `{"command":"cat big"}`, status: "completed",
+			output: lines(fmt.Sprintf("%d.%d", h.born, i), n)})
+	}
+	return h.add("assistant", parts...)
+}
+
+// turn adds a whole turn: a user message and steps.
+func (h *host) turn(words string, steps int, size int) {
+	h.user(words + strings.Repeat(" and so on", 10))
+	for i := range steps {
+		h.step(fmt.Sprintf("%s, step %d", words, i), size)
+	}
+}
+
+// revision is that of the first n messages.
+func (h *host) revision(n int) string { return revisionOf(h.list[:n]) }
+
+func revisionOf(list []*message) string {
+	rev := compartments.EmptyRevision()
+	for _, m := range list {
+		m.bytes()
+		rev = rev.Add(m.print)
+	}
+	return rev.String()
+}
+
+// touch says that what stands from a place on is no longer what was synced.
+func (h *host) touch(place int) {
+	h.acked = min(h.acked, place)
+	h.disturbed = true
+}
+
+// trySync sends what is new and returns the revision.
+func (h *host) trySync() (string, error) {
+	h.acked = min(h.acked, len(h.list))
+	check := h.revision(h.acked)
+	req := session.SyncRequest{Session: h.id, Parent: h.parent, Base: check, Keep: h.acked, Check: check}
 	for _, m := range h.list[h.acked:] {
-		req.Messages = append(req.Messages, encode(m))
+		req.Messages = append(req.Messages, m.bytes())
 	}
 	rev, err := h.s.Sync(context.Background(), req)
+	if compartments.CodeOf(err) == compartments.CodeResync {
+		var e *compartments.Error
+		e, _ = err.(*compartments.Error)
+		keep := e.Data["keep"].(int)
+		if keep > len(h.list) || e.Data["check"] != h.revision(keep) {
+			keep = 0
+		}
+		if keep == h.acked {
+			return "", err
+		}
+		h.acked = keep
+		return h.trySync()
+	}
+	if err == nil {
+		h.acked = len(h.list)
+	}
+	return rev, err
+}
+
+func (h *host) sync() string {
+	h.t.Helper()
+	rev, err := h.trySync()
 	if err != nil {
 		h.t.Fatalf("sync: %v", err)
 	}
 	if want := h.revision(len(h.list)); rev != want {
 		h.t.Fatalf("sync: revision %s, want %s", rev, want)
 	}
-	h.acked = len(h.list)
 	return rev
 }
 
 func (h *host) ask(rev string) (session.TransformReply, error) {
-	return h.s.Transform(context.Background(), session.TransformRequest{Session: h.id, Rev: rev, Applied: h.applied, Agent: "build",
-		Model: session.Model{ID: "m", Provider: "p", Context: h.window, Output: 8192, Prices: h.prices}, FixedBytes: h.fixed * 4, Now: h.now})
+	return h.s.Transform(context.Background(), session.TransformRequest{Session: h.id, Rev: rev, Applied: h.applied, DeadlineMs: h.deadline, Agent: "build",
+		Model: session.Model{ID: h.model, Provider: "p", Context: h.context, Output: h.output, Prices: h.prices}, FixedBytes: h.fixed * 4, Now: h.now})
 }
 
 // request makes one request of the host and checks it.
@@ -134,122 +298,126 @@ func (h *host) request() session.TransformReply {
 		h.t.Fatalf("transform: %v", err)
 	}
 	h.apply(reply)
-	h.replies = append(h.replies, reply)
 	return reply
 }
 
+// apply takes an answer, makes the request of it and checks that.
 func (h *host) apply(reply session.TransformReply) {
 	h.t.Helper()
 	if reply.Plan != nil {
 		h.plan = plan{}
 		if err := json.Unmarshal(reply.Plan, &h.plan); err != nil {
-			h.t.Fatal(err)
+			h.t.Fatalf("plan: %v", err)
 		}
 	}
 	if h.plan.ID != "" && h.plan.ID != reply.PlanID {
 		h.t.Fatalf("plan %s answered, but %s is in force", reply.PlanID, h.plan.ID)
 	}
-	request := h.render()
 	h.requests++
-	tokens := 0
-	for _, m := range request {
-		tokens += count(m)
+	if reply.Stats.Folded {
+		h.folds++
 	}
-	if reply.Stats.Irreducible == "" && tokens > reply.Stats.Usable+reply.Stats.Usable/50 {
-		h.t.Fatalf("request %d: %d tokens where %d fit (fold %d)", h.requests, tokens, reply.Stats.Usable, reply.Stats.Fold)
-	}
-	if len(request) > 0 && !strings.HasPrefix(request[0], "user") {
-		h.t.Fatalf("request %d begins with %.40q", h.requests, request[0])
-	}
-	if reply.PlanID == h.lastPlan {
-		for i := range h.last {
-			if i >= len(request) || request[i] != h.last[i] {
-				h.t.Fatalf("request %d: message %d changed between folds", h.requests, i)
-			}
-		}
-	} else if h.lastPlan != "" && !reply.Stats.Folded && reply.Stats.Stubs == 0 {
-		h.t.Fatalf("request %d: the plan changed without a fold or a stub", h.requests)
-	}
-	h.last, h.lastPlan, h.applied = request, reply.PlanID, reply.PlanID
+	request := h.render()
+	h.reply = reply
+	h.check(request)
+	h.last, h.lastPlan, h.applied, h.disturbed = request, reply.PlanID, reply.PlanID, false
 }
 
-// render applies the plan as the protocol says.
-func (h *host) render() []string {
-	var out []string
-	for _, p := range h.plan.Head {
-		out = append(out, "user "+p.Text, "assistant Noted.")
+// answer adds the assistant's message to the last request, with the usage that
+// the provider reports.
+func (h *host) answer(text string, outputs ...int) *message {
+	m := h.step(text, outputs...)
+	if h.report > 0 {
+		m.more["tokens"] = map[string]any{"input": h.weight() * h.report / 1000, "output": 10, "cache": map[string]any{"read": 0, "write": 0}}
 	}
-	through := -1
-	keep := map[string]bool{}
-	for _, k := range h.plan.Keep {
-		keep[k] = true
+	return m
+}
+
+// weight is what the last request weighs by our own count, system and tools
+// included.
+func (h *host) weight() int {
+	n := h.fixed
+	for _, m := range h.last {
+		n += m.tokens
 	}
-	for i, m := range h.list {
-		if m["id"] == h.plan.Through {
-			through = i
-		}
+	return n
+}
+
+// render makes the request: the plan applied as the protocol says.
+func (h *host) render() []sent {
+	var out []sent
+	for i, p := range h.plan.Head {
+		out = append(out, sent{id: fmt.Sprintf("msg_ctx_%d_u", i), role: "user", text: p.Text, tokens: count(p.Text) + 4, parts: 1},
+			sent{id: fmt.Sprintf("msg_ctx_%d_a", i), role: "assistant", text: "Noted.", tokens: count("Noted.") + 4, parts: 1})
 	}
+	through := h.placeOf(h.plan.Through)
 	if h.plan.Through != "" && through < 0 {
 		h.t.Fatalf("request %d: through %q is not in the list", h.requests, h.plan.Through)
 	}
+	edits := map[string]map[int]compartments.Edit{}
+	for _, e := range h.plan.Edits {
+		if edits[string(e.MessageID)] == nil {
+			edits[string(e.MessageID)] = map[int]compartments.Edit{}
+		}
+		edits[string(e.MessageID)][e.Part] = e
+	}
 	for i, m := range h.list {
-		if i <= through && !keep[m["id"].(string)] {
-			continue
+		if i > through || slices.Contains(h.plan.Keep, h.name(i)) {
+			out = append(out, m.sent(edits[h.name(i)]))
 		}
-		var b strings.Builder
-		b.WriteString(m["role"].(string))
-		for j, p := range m["parts"].([]any) {
-			part := p.(map[string]any)
-			if text, ok := part["text"].(string); ok {
-				b.WriteString(" " + text)
-			}
-			if st, ok := part["state"].(map[string]any); ok {
-				output := st["output"].(string)
-				for _, e := range h.plan.Edits {
-					if e.MessageID == m["id"] && e.Part == j && e.Field == "output" {
-						output = e.Value
-					}
-				}
-				b.WriteString(" " + string(encode(st["input"].(map[string]any))) + output)
-			}
-		}
-		out = append(out, b.String())
 	}
 	return out
 }
 
-func TestLongSession_FitsAndKeepsItsPrefix(t *testing.T) {
-	for _, window := range []int{16_000, 60_000, 200_000} {
-		for seed := range int64(2) {
-			t.Run(fmt.Sprintf("%d/%d", window, seed), func(t *testing.T) {
-				t.Parallel()
-				store := newMemory()
-				h := newHost(t, newSessions(t, store), window)
-				r := rand.New(rand.NewSource(seed))
-				folds := 0
-				for turn := range 40 {
-					h.now += int64(r.Intn(400_000))
-					h.user(fmt.Sprintf("turn %d: please %s", turn, strings.Repeat("do this and that ", r.Intn(40))))
-					for step := range 1 + r.Intn(12) {
-						if h.request().Stats.Folded {
-							folds++
-						}
-						h.now += int64(r.Intn(20_000))
-						sizes := make([]int, r.Intn(3))
-						for i := range sizes {
-							sizes[i] = r.Intn(6000)
-							if r.Intn(20) == 0 {
-								sizes[i] = window * 5 // characters: larger than the window
-							}
-						}
-						h.step(strings.Repeat(fmt.Sprintf("step %d of turn %d. ", step, turn), r.Intn(8)), sizes...)
-					}
-				}
-				if folds == 0 {
-					t.Fatal("never folded")
-				}
-				t.Logf("%d requests, %d folds, pairs %d", h.requests, folds, len(h.plan.Head))
-			})
+// name is how the plugin names the message at a place.
+func (h *host) name(place int) string {
+	if id := h.list[place].id; id != "" {
+		return id
+	}
+	return fmt.Sprintf("@%d", place)
+}
+
+func (h *host) placeOf(name string) int {
+	for i := range h.list {
+		if h.name(i) == name {
+			return i
 		}
 	}
+	return -1
+}
+
+// sent is the message as the provider sees it, under edits by part.
+func (m *message) sent(edits map[int]compartments.Edit) sent {
+	s := sent{id: m.id, role: m.role, tokens: 4, parts: len(m.parts)}
+	var b strings.Builder
+	for i, p := range m.parts {
+		e, edited := edits[i]
+		if edited && (e.Field == compartments.FieldOutput) != (p.kind == "tool") {
+			panic("an edit of a field that the part does not have")
+		}
+		switch p.kind {
+		case "tool":
+			if edited {
+				p.output = e.Value
+			} else if p.open() {
+				p.output = ""
+			}
+			fmt.Fprintf(&b, "\x00%s %s %s %s", p.tool, p.status, p.input, p.output)
+			s.tokens += 12 + count(p.tool) + count(p.input) + count(p.output)
+		case "file":
+			b.WriteString("\x00file")
+			s.tokens += 1600
+		case "compaction":
+			b.WriteString("\x00compaction")
+			s.tokens += 8
+		default:
+			if edited {
+				p.text = e.Value
+			}
+			b.WriteString("\x00" + p.text)
+			s.tokens += count(p.text)
+		}
+	}
+	s.text = b.String()
+	return s
 }

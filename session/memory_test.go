@@ -22,6 +22,16 @@ type kept struct {
 	retired map[compartments.CompartmentID]bool
 }
 
+// compartment is one that was ever stored, retired or not.
+func (k *kept) compartment(id compartments.CompartmentID) *compartments.Compartment {
+	for i := range k.Compartments {
+		if k.Compartments[i].ID == id {
+			return &k.Compartments[i]
+		}
+	}
+	return nil
+}
+
 func newMemory() *memory { return &memory{all: map[compartments.SessionID]*kept{}} }
 
 func (m *memory) Load(_ context.Context, id compartments.SessionID) (*compartments.Stored, error) {
