@@ -15,8 +15,10 @@ const (
 
 // command is a shell command, read just far enough to name and class it.
 type command struct {
-	text    string // for display: without cd, environment, redirections, pager pipes
-	verb    string // the part that decides: what must pass later for it to count as passed
+	text    string   // for display: without cd, environment, redirections, pager pipes
+	pieces  []string // its parts that do something, as shown
+	main    string   // the part that decides
+	verb    string   // the part that decides: what must pass later for it to count as passed
 	class   class
 	piped   bool // a pipe hides the exit code
 	git     []string
@@ -75,8 +77,11 @@ func parseCommand(s string) command {
 		} else {
 			shown = append(shown, text)
 		}
+		if k > classLook {
+			c.pieces = append(c.pieces, text)
+		}
 		if best < 0 || k > c.class {
-			best, c.class, c.verb = i, k, verbOf(words)
+			best, c.class, c.verb, c.main = i, k, verbOf(words), text
 		}
 	}
 	if len(shown) == 0 && script != "" {

@@ -250,6 +250,10 @@ func failedTest(t string) string {
 	case strings.HasPrefix(t, "test ") && strings.HasSuffix(t, " ... FAILED"):
 		rest = strings.TrimSuffix(t[5:], " ... FAILED")
 	}
+	if rest == "" && len(t) > 4 && t[0] >= '1' && t[0] <= '9' && (t[1] == ')' || t[2] == ')') && strings.Contains(t, "Error") {
+		rest = strings.TrimLeft(t, "0123456789) ") // numbered, as mocha does
+		rest, _, _ = strings.Cut(rest, ":")
+	}
 	if len(rest) > 80 {
 		return ""
 	}
@@ -334,6 +338,9 @@ func strongError(t string) bool {
 		if name := t[:at]; strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception") {
 			return true
 		}
+	}
+	if at := strings.Index(t, "Error: "); at > 0 && t[at-1] >= 'a' && t[at-1] <= 'z' {
+		return true // TypeError: and its like, behind the name of a test
 	}
 	return strings.Contains(low, " failed,") || strings.HasSuffix(low, "command not found")
 }

@@ -162,6 +162,7 @@ type ran struct {
 	failed int
 	last   string // what the last run said
 	lastOK bool
+	like   int  // runs of the same program that passed and are not listed
 	edits  bool // it writes files
 }
 
@@ -237,6 +238,7 @@ type failure struct {
 	shell  bool
 	denied bool
 	key    string
+	main   string // the part of the command that decides
 	verb   string
 }
 
@@ -250,7 +252,7 @@ func (r *record) collectFailures(ms []message) {
 			if u.kind == useShell && !u.failed && !u.open && !u.stopped && !u.refused {
 				for k := range r.failures {
 					f := &r.failures[k]
-					if f.shell && f.passed == 0 && (f.key == u.cmd.text || f.class >= classInstall && f.verb == u.cmd.verb) {
+					if f.shell && f.passed == 0 && (f.key == u.cmd.text || f.class >= classInstall && (f.verb == u.cmd.verb || f.main != "" && slices.Contains(u.cmd.pieces, f.main))) {
 						f.passed = ms[i].ord
 					}
 				}
@@ -267,7 +269,7 @@ func (r *record) collectFailures(ms []message) {
 			}
 			switch {
 			case u.kind == useShell:
-				f.what, f.class, f.key, f.verb = nearPaths(safe(u.cmd.text)), u.cmd.class, u.cmd.text, u.cmd.verb
+				f.what, f.class, f.key, f.main, f.verb = nearPaths(safe(u.cmd.text)), u.cmd.class, u.cmd.text, u.cmd.main, u.cmd.verb
 			case u.path != "":
 				f.what = safe(strings.ToLower(u.name) + " " + lastTwo(u.path))
 			case u.pattern != "":

@@ -65,12 +65,12 @@ func (r *record) lines() []line {
 		}
 		add(line{sec: secWhy, prio: prio, ord: w.ord, seq: w.seq, dim: dim, forms: [levels][]string{sizes(w.text, 340, 230, 120), sizes(w.text, 230, 120), sizes(w.text, 110, 70)}})
 	}
-	prio := 54
-	if r.concluded() < 2 {
-		prio = 68
+	prio := 45 // what led there, where the outcome stands above
+	if r.concluded() < 3 {
+		prio = 66
 	}
 	for i, s := range r.steps {
-		add(line{sec: secSteps, prio: prio - i/3, ord: s.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(s.text, 230, 120), sizes(s.text, 120, 80), sizes(s.text, 80)}})
+		add(line{sec: secSteps, prio: prio - i/4, ord: s.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(s.text, 230, 120), sizes(s.text, 120, 80), sizes(s.text, 80)}})
 	}
 	r.failureLines(add)
 	r.fileLines(add)
@@ -394,9 +394,24 @@ func (r *record) ranLines(add func(line)) {
 			newest = i
 		}
 	}
+	var index []int
 	for i := range r.ran {
 		c := &r.ran[i]
-		prio := 62
+		if c.runs == c.failed { // its failure line says all
+			continue
+		}
+		if c.class == classVerify && c.lastOK && c.failed == 0 && i != newest && r.sameProgram(i, newest) {
+			r.ran[newest].like += c.runs // one line says enough for a series
+			continue
+		}
+		if shown++; shown > 14 {
+			break
+		}
+		index = append(index, i)
+	}
+	for _, i := range index {
+		c := &r.ran[i]
+		prio := 52
 		if i == newest {
 			prio = 74
 		}
@@ -408,12 +423,6 @@ func (r *record) ranLines(add func(line)) {
 			if c.edits { // what was changed stands nowhere else
 				prio = 57 - min(10, i)
 			}
-		}
-		if c.runs == c.failed { // its failure line says all
-			continue
-		}
-		if shown++; shown > 14 {
-			break
 		}
 		text := func(limit int, tail bool) string {
 			s := shorten(c.text, limit)
@@ -437,6 +446,9 @@ func (r *record) ranLines(add func(line)) {
 			case c.class == classVerify:
 				s += " → passed"
 			}
+			if c.like > 0 {
+				s += " (and " + itoa(c.like) + " more like it passed)"
+			}
 			return s
 		}
 		forms := [levels][]string{nonEmpty(text(140, true), text(90, true), text(60, false)), nil, nil}
@@ -448,6 +460,15 @@ func (r *record) ranLines(add func(line)) {
 		}
 		add(line{sec: secRan, prio: prio, ord: c.ord, dim: compartments.Narrative, forms: forms})
 	}
+}
+
+// sameProgram reports whether two commands differ in their arguments only.
+func (r *record) sameProgram(i, j int) bool {
+	if j < 0 {
+		return false
+	}
+	a, b := strings.Fields(r.ran[i].text), strings.Fields(r.ran[j].text)
+	return len(a) > 2 && len(b) > 2 && len(a) == len(b) && a[0] == b[0] && a[1] == b[1]
 }
 
 func nonEmpty(forms ...string) []string {

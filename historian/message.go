@@ -27,7 +27,8 @@ type message struct {
 	units   []unit // of the person's own words, or of the agent's text
 	narrate []unit // agent's text with a tool call behind it in the same message
 	uses    []use
-	final   bool // no tool call follows the text before the user speaks again
+	code    string // fenced code of the agent's text, for names only
+	final   bool   // no tool call follows the text before the user speaks again
 	aborted bool
 	tokens  int // effective
 	names   []mention
@@ -160,6 +161,9 @@ func (r *reader) read(m *compartments.Message, at int) message {
 			out.tokens += min(estimate(p.Text, 4*effectiveText), effectiveText)
 			if m.Role == compartments.RoleAssistant {
 				units := r.spoken(p.Text)
+				if len(out.code) < namesBytes {
+					out.code += fencedCode(p.Text, namesBytes)
+				}
 				if i < lastTool {
 					out.narrate = append(out.narrate, units...)
 				} else {
@@ -205,6 +209,22 @@ func (r *reader) spoken(text string) []unit {
 		out = append(out, u)
 	}
 	return out
+}
+
+// fencedCode returns the first bytes of the fenced code in a text.
+func fencedCode(text string, limit int) string {
+	_, rest, ok := strings.Cut(text, "```")
+	if !ok {
+		return ""
+	}
+	var b strings.Builder
+	for ok && b.Len() < limit {
+		var code string
+		code, rest, ok = strings.Cut(rest, "```")
+		b.WriteString(head(code, limit-b.Len()) + "\n")
+		_, rest, ok = strings.Cut(rest, "```")
+	}
+	return b.String()
 }
 
 // settle finishes what needs the whole range: labels, finals, names.
@@ -324,6 +344,7 @@ func (r *reader) name(m *message) {
 		for _, u := range m.narrate {
 			add(u.text, fromNarration)
 		}
+		add(m.code, fromError)
 	}
 	for i := range m.uses {
 		u := &m.uses[i]

@@ -203,9 +203,9 @@ func (r *record) collectOutcomes(v *view) {
 		for _, i := range group {
 			units = append(units, ms[i].units...)
 		}
-		more := 5
+		more := 6
 		if n == len(finals)-1 {
-			more = 8
+			more = 10
 		}
 		if r.talk { // what was said is all there is
 			more *= 2
@@ -306,6 +306,20 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 	if o.main == "" {
 		return o, false
 	}
+	for i, u := range units {
+		low := strings.ToLower(u.text)
+		// What does not hold is said at the end, or in a few words anywhere.
+		if i < len(units)-3 && (extent(u.text) > 100 || !hasAny(low, negations)) || len(o.caveats) == 4 {
+			continue
+		}
+		if used[i] || question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) || !hasAny(low, caveats) && !hasAny(low, negations) || u.kind == unitHeader {
+			continue
+		}
+		if text := fact(u.text); text != "" {
+			o.caveats = append(o.caveats, said{ord: ord, text: text, seq: i})
+			used[i] = true
+		}
+	}
 	type scored struct{ place, score int }
 	var rest []scored
 	for i, u := range units {
@@ -371,19 +385,6 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 		if text = fact(text); text != "" {
 			o.more = append(o.more, said{ord: ord, text: text, score: rank, seq: s.place})
 			used[s.place] = true
-		}
-	}
-	for i, u := range units {
-		low := strings.ToLower(u.text)
-		// What does not hold is said at the end, or in a few words anywhere.
-		if i < len(units)-3 && (extent(u.text) > 100 || !hasAny(low, negations)) || len(o.caveats) == 4 {
-			continue
-		}
-		if used[i] || question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) || !hasAny(low, caveats) || u.kind == unitHeader {
-			continue
-		}
-		if text := fact(u.text); text != "" {
-			o.caveats = append(o.caveats, said{ord: ord, text: text, seq: i})
 		}
 	}
 	return o, true
@@ -517,11 +518,12 @@ func (r *record) collectWhy(v *view) {
 		}
 	}
 	slices.SortStableFunc(r.why, func(a, b said) int { return b.score - a.score })
-	r.why = r.why[:min(len(r.why), 8)]
-	if r.concluded() >= 3 && r.narrations < 12 {
-		r.steps = nil
+	r.why = r.why[:min(len(r.why), 10)]
+	if len(r.outcomes) == 0 {
+		r.steps = spread(r.steps, 16)
+	} else {
+		r.steps = spread(r.steps, 8)
 	}
-	r.steps = spread(r.steps, 10)
 }
 
 // step takes the best of the first units of a narration.
