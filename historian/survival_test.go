@@ -21,11 +21,14 @@ import (
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/abort.story -project testdata/survival/fixtures/abort.project -out testdata/survival/fixtures/abort.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/cache.story -out testdata/survival/fixtures/cache.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/feeds.story -project testdata/survival/fixtures/feeds.project -out testdata/survival/fixtures/feeds.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/gradle.story -project testdata/survival/fixtures/gradle.project -out testdata/survival/fixtures/gradle.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/hangul.story -project testdata/survival/fixtures/hangul.project -out testdata/survival/fixtures/hangul.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/ids.story -out testdata/survival/fixtures/ids.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/nihongo.story -project testdata/survival/fixtures/nihongo.project -out testdata/survival/fixtures/nihongo.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/ninety.story -out testdata/survival/fixtures/ninety.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/publish.story -out testdata/survival/fixtures/publish.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/search.story -out testdata/survival/fixtures/search.json
+//go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/sensors.story -project testdata/survival/fixtures/sensors.project -out testdata/survival/fixtures/sensors.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/shop.story -project testdata/survival/fixtures/shop.project -out testdata/survival/fixtures/shop.json
 //go:generate go run ../lab/sample/generate -script testdata/survival/fixtures/tags.story -out testdata/survival/fixtures/tags.json
 
@@ -203,10 +206,14 @@ func (i *item) survives(foldedText string) bool {
 	return slices.ContainsFunc(i.Any, func(s string) bool { return strings.Contains(foldedText, folded(s)) })
 }
 
-// rawText is everything that a range says: text, arguments and results of tools.
+// rawText is everything that a range says: text, arguments and results of tools,
+// and of a message that was broken off the word for it.
 func rawText(ms []compartments.Message) string {
 	var b strings.Builder
 	for _, m := range ms {
+		if m.Failed {
+			b.WriteString("aborted, stopped\n")
+		}
 		for _, p := range m.Parts {
 			switch p.Kind {
 			case compartments.PartText:
