@@ -344,7 +344,7 @@ func (s share) permille() int {
 	return 1000 * s.kept / s.all
 }
 
-func (s share) String() string { return fmt.Sprintf("0.%03d", s.permille()) }
+func (s share) String() string { return fmt.Sprintf("%d.%03d", s.permille()/1000, s.permille()%1000) }
 
 func (s *share) add(kept bool) {
 	s.all++
