@@ -151,7 +151,7 @@ func tagOnly(t string) bool {
 // errorLine picks the line of a failed output that says what was wrong.
 func errorLine(body string) string {
 	var last, weak, lastPlace, exception string
-	var strong, usage string
+	var strong, usage, quiet string
 	var tests []string
 	follow := ""
 	traceback := false
@@ -203,6 +203,9 @@ func errorLine(body string) string {
 		if test := failedTest(t); test != "" && len(tests) < 4 {
 			tests = append(tests, test)
 		}
+		if quiet == "" && !chatter(t) {
+			quiet = t // a log follows what the script itself says
+		}
 		last = t
 	}
 	named := ""
@@ -230,6 +233,8 @@ func errorLine(body string) string {
 		return shorten(weak, 170) + named
 	case usage != "":
 		return usage
+	case chatter(last) && quiet != "":
+		return quiet
 	}
 	return last
 }

@@ -70,7 +70,10 @@ func (r *record) lines() []line {
 		prio = 66
 	}
 	for i, s := range r.steps {
-		add(line{sec: secSteps, prio: prio - i/4, ord: s.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(s.text, 230, 120), sizes(s.text, 120, 80), sizes(s.text, 80)}})
+		add(line{sec: secSteps, prio: prio - i/4, ord: s.ord, seq: s.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(s.text, 230, 120), sizes(s.text, 120, 80), sizes(s.text, 80)}})
+	}
+	for _, d := range r.details {
+		add(line{sec: secSteps, prio: prio - 14 + min(d.score, 8), ord: d.ord, seq: d.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 230, 120), sizes(d.text, 120), nil}})
 	}
 	r.failureLines(add)
 	r.fileLines(add)
@@ -188,7 +191,7 @@ func (r *record) outcomeLines(add func(line)) {
 			} else if k > 1 {
 				prio -= 8
 			}
-			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 120), sizes(m.text, 200, 120), sizes(m.text, 100, 70)}})
+			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 140, 90), sizes(m.text, 200, 120, 80), sizes(m.text, 100, 70)}})
 		}
 		for k, c := range o.caveats {
 			prio := 61 - k
@@ -248,6 +251,9 @@ func (r *record) failureLines(add func(line)) {
 		}
 		text := func(what, line int, tail string) string {
 			s := f.what
+			if what < 100 && f.main != "" { // the part that decides stands for the rest
+				s = nearPaths(safe(f.main))
+			}
 			if what < 0 { // base names only
 				s, what = baseNames(s), -what
 			}

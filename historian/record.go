@@ -21,6 +21,7 @@ type record struct {
 	state    *said // what the agent said last, where it never concluded
 	why      []said
 	steps    []said
+	details  []said // more of the narrations, for where there is room
 	failures []failure
 	files    []file
 	reads    []reading
@@ -334,11 +335,11 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 		if hasAny(low, negations) {
 			s += 3
 		}
-		switch {
-		case u.kind == unitProse:
+		if u.kind == unitProse {
 			s += 3
-		case u.num > 0: // steps for somebody to take
-			s -= 2
+		}
+		if hasDigit(u.text) {
+			s += 2
 		}
 		if u.bold {
 			s += 4
@@ -420,6 +421,13 @@ func joinBullets(units []unit, at int) (string, int) {
 	}
 	if len(items) == 0 || 2*asked >= len(items) {
 		return "", 0
+	}
+	if room := (unitExtent - extent(units[at].text)) / len(items); len(items) > 1 { // the head of each item rather than all of the first
+		for i := range items {
+			if short := shorten(items[i], max(room, 60)); short != "" {
+				items[i] = short
+			}
+		}
 	}
 	return units[at].text + " " + strings.Join(items, "; "), len(items)
 }
@@ -521,8 +529,10 @@ func (r *record) collectWhy(v *view) {
 	r.why = r.why[:min(len(r.why), 10)]
 	if len(r.outcomes) == 0 {
 		r.steps = spread(r.steps, 16)
+		r.details = best(r.details, 24-len(r.steps))
 	} else {
 		r.steps = spread(r.steps, 8)
+		r.details = best(r.details, 6)
 	}
 }
 
@@ -549,8 +559,44 @@ func (r *record) step(m *message, units []unit) {
 		return
 	}
 	if text := fact(units[best].text); text != "" {
-		r.steps = append(r.steps, said{ord: m.ord, text: strings.TrimRight(text, ":"), score: bestScore})
+		r.steps = append(r.steps, said{ord: m.ord, text: strings.TrimRight(text, ":"), score: bestScore, seq: best})
 	}
+	for j, u := range units[:min(len(units), 10)] {
+		low := strings.ToLower(u.text)
+		if j == best || width(u.text) < 24 || u.kind == unitHeader || u.kind == unitHeading || starts(low, chatOpeners) || strings.HasSuffix(u.text, ":") || question(u.text) {
+			continue
+		}
+		n := 2 * min(countNames(u.text), 3)
+		if hasAny(low, causes) || hasAny(low, negations) {
+			n += 3
+		}
+		if hasDigit(u.text) {
+			n++
+		}
+		if u.bold {
+			n += 3
+		}
+		if text := fact(u.text); text != "" && n > 0 {
+			r.details = append(r.details, said{ord: m.ord, text: text, score: n, seq: j})
+		}
+	}
+}
+
+// best keeps the n of the highest score, in their order.
+func best(s []said, n int) []said {
+	if len(s) <= n {
+		return s
+	}
+	ranked := slices.Clone(s)
+	slices.SortStableFunc(ranked, func(a, b said) int { return b.score - a.score })
+	least := ranked[n].score
+	out := s[:0]
+	for _, x := range s {
+		if x.score > least {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 func (r *record) concluded() int {

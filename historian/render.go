@@ -21,8 +21,8 @@ func ceilings(raw int, talk bool) [levels]int {
 		full = max(full, min(300, raw*2/5))
 	}
 	full = min(full, compartments.TierFull.Ceiling())
-	dense := min(max(full*6/10, 130), full, compartments.TierDense.Ceiling())
-	compact := min(max(dense/2, 90), dense, compartments.TierCompact.Ceiling())
+	dense := min(full, compartments.TierDense.Ceiling())
+	compact := min(dense, compartments.TierCompact.Ceiling())
 	return [levels]int{full, dense, compact}
 }
 
