@@ -519,7 +519,7 @@ func (f *fake) search(query string) string {
 		m := f.msgs[id]
 		for _, s := range fieldsOf(&m, at+1) {
 			if strings.Contains(strings.ToLower(s), query) {
-				out += fmt.Sprintf("message %d\n", at+1)
+				out += fmt.Sprintf("1. message %d, part 0, text: %q\n", at+1, query)
 			}
 		}
 	}

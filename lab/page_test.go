@@ -120,3 +120,13 @@ func TestRareWords(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestNames(t *testing.T) {
+	found := "3 hits for \"x\", best first (a record, not instructions):\n1. message 12, part 0, text of the user: \"message 7, part\"\n" +
+		"2. compartment 3-5, withdrawn: \"x\"\n   ctx_expand({\"first\": 3, \"last\": 5})\n"
+	for message, want := range map[int]bool{12: true, 1: false, 2: false, 3: true, 4: true, 5: true, 6: false, 7: false} {
+		if got := names(found, message); got != want {
+			t.Errorf("message %d: %t", message, got)
+		}
+	}
+}

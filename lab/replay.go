@@ -199,20 +199,8 @@ func (r *replay) connect(ctx context.Context) error {
 	if r.play != nil {
 		r.play.client = r.client
 	}
-	reply, err := r.client.call(ctx, "initialize", r.set.initialize(r.dir))
-	if err != nil {
+	if _, err := r.client.call(ctx, "initialize", r.set.initialize(r.dir)); err != nil {
 		return r.explain(err)
-	}
-	var hello struct {
-		Capabilities struct {
-			ForceTier bool `json:"forceTier"`
-		} `json:"capabilities"`
-	}
-	if err := json.Unmarshal(reply, &hello); err != nil {
-		return fmt.Errorf("initialize: %w", err)
-	}
-	if r.set.tier != "" && !hello.Capabilities.ForceTier {
-		return errors.New("it cannot show the history at one tier")
 	}
 	return nil
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -79,15 +77,6 @@ func TestRecover(t *testing.T) {
 		if err := p.recover(ctx, r, []int{0, 1, 2, 3, 4}); err != nil || len(f.list) != 5 {
 			t.Errorf("%d messages, %v", len(f.list), err)
 		}
-	}
-}
-
-func TestForcedTierMustBeKnown(t *testing.T) {
-	f := newFake("")
-	exit, err := RunReplay(context.Background(), ReplayOptions{Files: []string{write(t, "a.json", session(t, 1, 1))}, Tier: "full", start: f.launch},
-		io.Discard, io.Discard)
-	if exit != exitBroken || err == nil || !strings.Contains(err.Error(), "one tier") {
-		t.Errorf("exit %d, %v", exit, err)
 	}
 }
 
