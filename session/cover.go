@@ -62,14 +62,14 @@ func (p *pass) cover(ctx context.Context, batch *compartments.Batch, cut int) er
 }
 
 // uncover makes compartments cover what the host's own summary newly hides, so
-// that the record stands for it and not the summary.
+// that the record stands for it. Where none can be made the summary does.
 func (p *pass) uncover(ctx context.Context, batch *compartments.Batch) error {
 	whole, hidden := p.whole()
 	if hidden == 0 || p.v.hidden > 0 {
 		return nil
 	}
 	p.view = p.lookOver(whole, hidden, 0)
-	if err := p.cover(ctx, batch, hidden); err != nil {
+	if err := p.cover(ctx, batch, hidden); err != nil && compartments.CodeOf(err) != compartments.CodeInternal {
 		return err
 	}
 	p.view = p.look()
