@@ -58,3 +58,16 @@ func discount(age, halfLife int) int64 {
 func value(survival int64, importance, relevance int, age, halfLife int) int64 {
 	return survival * int64(importance) * int64(relevance) / 1000 * discount(age, halfLife) >> 8
 }
+
+// Relevance is what a compartment is worth for the work at hand, permille, by
+// how many turns began after it: the running turn counts four times, the two
+// before it twice. Without it a short running turn loses to long finished ones.
+func Relevance(turnsBehind int) int {
+	switch {
+	case turnsBehind <= 0:
+		return 4000
+	case turnsBehind <= 2:
+		return 2000
+	}
+	return 1000
+}

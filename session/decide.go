@@ -98,7 +98,7 @@ func (p *pass) material(cut int) decay.Material {
 		default:
 			t = compartments.TierRaw
 		}
-		return decay.Candidate{Compartment: c, Applied: t, Relevance: 1000}
+		return decay.Candidate{Compartment: c, Applied: t, Relevance: decay.Relevance(p.turnsBehind(c))}
 	}
 	next, at := 0, p.v.start
 	for _, pair := range p.st.Layout[:p.v.firm] {
@@ -129,6 +129,21 @@ func (p *pass) material(cut int) decay.Material {
 	}
 	return m
 }
+
+// turnsBehind is how many turns began after the last message of a compartment;
+// 0 means that the running turn is in it. It counts to a few and no further.
+func (p *pass) turnsBehind(c *compartments.Compartment) int {
+	turns := 0
+	for i := len(p.v.order) - 1; i > p.v.place[c.Last-1] && turns < turnsTold; i-- {
+		if p.entry(p.v.order[i]).Real {
+			turns++
+		}
+	}
+	return turns
+}
+
+// turnsTold is how many turns back a compartment is told from an older one.
+const turnsTold = 3
 
 func (p *pass) keptTokens(through int) int {
 	n := 0
