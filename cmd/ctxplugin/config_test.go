@@ -104,7 +104,11 @@ func TestKeys_CoverSettings(t *testing.T) {
 	}
 	v := reflect.ValueOf(&c.Settings).Elem()
 	for i := range v.NumField() {
-		if !reached[v.Field(i).Addr().Interface().(*int)] {
+		number, ok := v.Field(i).Addr().Interface().(*int)
+		if !ok {
+			continue // ForceTier: a way to look, no number
+		}
+		if !reached[number] {
 			t.Errorf("decay.Settings.%s has no key", v.Type().Field(i).Name)
 		}
 	}

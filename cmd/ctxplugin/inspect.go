@@ -61,10 +61,11 @@ func (in *inspection) list(ctx context.Context) ([]sqlite.Listing, error) {
 	if !in.exists {
 		return nil, nil
 	}
-	if _, err := in.ready(ctx); err != nil {
+	b, err := in.ready(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return in.store.Sessions(ctx)
+	return b.store.Sessions(ctx)
 }
 
 // name completes the start of a session's name.

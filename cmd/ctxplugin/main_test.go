@@ -52,7 +52,7 @@ func converse(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.CommandContext(ctx, self, append([]string{"serve"}, args[1:]...)...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "XDG_CONFIG_HOME=" + ts.Getenv("XDG_CONFIG_HOME"),
-		"XDG_DATA_HOME=" + ts.Getenv("XDG_DATA_HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME")}
+		"XDG_DATA_HOME=" + ts.Getenv("XDG_DATA_HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME"), "TMPDIR=" + ts.Getenv("TMPDIR")}
 	cmd.Stderr = ts.Stderr()
 	stdin, err := cmd.StdinPipe()
 	ts.Check(err)

@@ -19,7 +19,7 @@ type replayCommand struct {
 	Cache       string  `enum:"marks,automatic,none" default:"marks" help:"How the provider caches: ${enum}."`
 
 	Tier      string `enum:",full,dense,compact,anchor" default:"" help:"Show every compartment at this one tier: full, dense, compact or anchor."`
-	History   bool   `help:"Print the history instead of the report."`
+	History   bool   `name:"show-history" help:"Print what a model would read at the head of its next request, instead of the report."`
 	JSON      bool   `help:"Print one JSON document instead of the report."`
 	NoTimings bool   `help:"Leave out what the clock measured, so that every run prints the same."`
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -153,30 +154,110 @@ func syncAll(s rpc.Sessions, n int) (string, error) {
 	return s.Sync(context.Background(), session.SyncRequest{Session: "ses_1", Base: empty, Check: empty, Messages: raw})
 }
 
-// A database that could not be opened is tried again after a while, and a session
-// that the host had sent to nobody is asked for again then.
-func TestService_OpensLater(t *testing.T) {
+// brokenPlace is a service whose database cannot be made until its place is
+// cleared.
+func brokenPlace(t *testing.T) (s *service, clear func()) {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
 	place := filepath.Join(t.TempDir(), "place")
 	if err := os.WriteFile(place, nil, 0o600); err != nil { // a file where the folder should be
 		t.Fatal(err)
 	}
 	c := defaults(folders{})
 	c.Database = filepath.Join(place, "sessions.db")
-	s := quietService(c)
-	defer s.Close(context.Background())
-	if _, err := syncAll(s, 3); compartments.CodeOf(err) != compartments.CodeStorage {
-		t.Fatalf("without place: %v", err)
+	s = quietService(c)
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	return s, func() {
+		if err := os.Remove(place); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := os.Remove(place); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := syncAll(s, 3); compartments.CodeOf(err) != compartments.CodeStorage {
-		t.Errorf("at once: %v", err)
-	}
-	s.failedAt = s.failedAt.Add(-retryAfter)
+}
+
+// While the user's database cannot be opened a temporary one stands in; later the
+// user's own serves, and the host is asked for the list again.
+func TestService_StandIn(t *testing.T) {
+	s, clear := brokenPlace(t)
+	s.temporary = true
 	_, want := messages(3)
 	if rev, err := syncAll(s, 3); rev != want || err != nil {
-		t.Errorf("later: %s, %v", rev, err)
+		t.Fatalf("stand-in: %s, %v", rev, err)
+	}
+	folder := s.now.folder
+	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("folder of the stand-in: %v, %v", info, err)
+	}
+	if err := s.Forget(context.Background(), "ses_2"); compartments.CodeOf(err) != compartments.CodeStorage {
+		t.Errorf("forget while the user's database cannot be reached: %v", err)
+	}
+	clear()
+	if _, err := s.Status(context.Background(), "ses_1"); err != nil {
+		t.Errorf("before it is time to try again: %v", err)
+	}
+	s.retryAt = time.Time{}
+	if _, err := s.Status(context.Background(), "ses_1"); compartments.CodeOf(err) != compartments.CodeUnknownSession {
+		t.Errorf("the user's database knows nothing yet: %v", err)
+	}
+	if rev, err := syncAll(s, 3); rev != want || err != nil {
+		t.Errorf("the user's database: %s, %v", rev, err)
+	}
+	if err := s.Forget(context.Background(), "ses_1"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.retired[0].sessions.Status(context.Background(), "ses_1"); compartments.CodeOf(err) != compartments.CodeUnknownSession {
+		t.Errorf("the stand-in still knows what was forgotten: %v", err)
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+		t.Errorf("the stand-in is left behind: %v", err)
+	}
+	if len(s.told) != 2 {
+		t.Errorf("told %q", s.told)
+	}
+}
+
+// A command that only looks makes nothing up.
+func TestService_NoStandInForCommands(t *testing.T) {
+	s, _ := brokenPlace(t)
+	if _, err := syncAll(s, 3); compartments.CodeOf(err) != compartments.CodeStorage {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A database that stops taking writes is replaced by a temporary one, and the
+// host is told to send the list again, in one error that it understands anyway.
+func TestService_FailsLater(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := quietService(defaults(folders{data: t.TempDir()}))
+	s.temporary = true
+	defer s.Close(context.Background())
+	full := false
+	s.options.FailCommit = func() error {
+		if full {
+			return compartments.Errorf(compartments.CodeStorage, "the disk is full")
+		}
+		return nil
+	}
+	if _, err := syncAll(s, 2); err != nil {
+		t.Fatal(err)
+	}
+	full = true
+	raw, rev := messages(3)
+	_, base := messages(2)
+	_, err := s.Sync(context.Background(), session.SyncRequest{Session: "ses_1", Base: base, Keep: 2, Check: base, Messages: raw[2:]})
+	var e *compartments.Error
+	if !errors.As(err, &e) || e.Code != compartments.CodeResync || e.Data["keep"] != 0 || e.Data["check"] != compartments.EmptyRevision().String() {
+		t.Fatalf("got %v", err)
+	}
+	if got, err := syncAll(s, 3); got != rev || err != nil {
+		t.Errorf("then: %s, %v", got, err)
+	}
+	s.retryAt = time.Time{}
+	full = false
+	if got, err := syncAll(s, 3); got != rev || err != nil || s.now.folder != "" {
+		t.Errorf("when there is room again: %s, %v", got, err)
 	}
 }
 

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"ctxplugin/rpc"
+)
+
+// tell says something to the user, once. s.mu is held.
+func (s *service) tell(level, text string) {
+	if slices.Contains(s.told, text) {
+		return
+	}
+	s.told = append(s.told, text)
+	s.log.Warn("notice", "level", level, "text", text)
+	s.post(notice{level, text})
+}
+
+// post hands a notice to the goroutine that waits for the host. s.mu is held.
+func (s *service) post(n notice) {
+	if s.host == nil || !s.config.Notifications || s.closed {
+		return
+	}
+	if s.notices == nil {
+		s.notices = make(chan notice, noticesKept)
+		s.telling.Go(func() { s.pass(s.notices) })
+	}
+	select {
+	case s.notices <- n:
+	default:
+		s.log.Warn("the host takes no more notices")
+	}
+}
+
+// pass gives notices to the host until the channel is closed.
+func (s *service) pass(notices <-chan notice) {
+	for n := range notices {
+		if err := s.host.Notify(context.Background(), n.level, n.text); err != nil && !errors.Is(err, rpc.ErrNotOffered) {
+			s.log.Warn("a notice did not reach the host", "why", err.Error())
+		}
+	}
+}
