@@ -27,7 +27,7 @@ type page struct {
 
 // tokens kept free for names, and the most names, by level.
 var (
-	nameRoom = [levels]int{50, 26, 12}
+	nameRoom = [levels]int{36, 20, 12}
 	nameMost = [levels]int{16, 9, 6}
 )
 

@@ -59,6 +59,20 @@ func (u *use) judge(errored bool, exit int, hasExit bool) {
 	}
 }
 
+// diagnostic is the first error that a language server reported behind an edit.
+func diagnostic(out string) string {
+	at := strings.Index(out, "<diagnostics")
+	if at < 0 {
+		return ""
+	}
+	rest := out[at:]
+	if at = strings.Index(rest, "\nERROR "); at < 0 {
+		return ""
+	}
+	line, _, _ := strings.Cut(rest[at+1:], "\n")
+	return fold(plain(head(line, 400)))
+}
+
 // repairs reports failures of file tools that say nothing about the work.
 func repairs(low string) bool {
 	return hasAny(low, []string{"could not find the exact text", "not found in file", "oldstring not found", "old_string not found", "string to replace not found",
@@ -151,7 +165,7 @@ func tagOnly(t string) bool {
 // errorLine picks the line of a failed output that says what was wrong.
 func errorLine(body string) string {
 	var last, weak, lastPlace, exception string
-	var strong, usage, quiet string
+	var strong, second, usage, quiet string
 	var tests []string
 	follow := ""
 	traceback := false
@@ -188,6 +202,8 @@ func errorLine(body string) string {
 		switch {
 		case strong == "" && strongError(t):
 			strong = t
+		case second == "" && strong != "" && !verdict(strong) && strongError(t) && !verdict(t) && letters(t, 60) != letters(strong, 60):
+			second = t
 		case verdict(strong) && (inFile(t) && len(t) > 24 && !strings.Contains(t, " +0x") || strongError(t) && !verdict(t)):
 			strong, follow = t, "" // what went wrong says more than that it did
 		}
@@ -227,6 +243,9 @@ func errorLine(body string) string {
 	case strong != "":
 		if follow != "" && !strings.Contains(strong, follow) {
 			return shorten(strong, 170) + " " + follow + named
+		}
+		if second != "" && len(strong) < 150 {
+			return strong + "; " + shorten(second, 110) + named
 		}
 		return shorten(strong, 170) + named
 	case weak != "":

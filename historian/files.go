@@ -18,6 +18,7 @@ type file struct {
 	deleted        bool
 	shell          bool // only shell commands wrote it
 	moved          string
+	brought        []string // symbols that the changes added
 }
 
 // reading is a file that was read and not changed.
@@ -29,7 +30,8 @@ type reading struct {
 }
 
 // collectFiles gathers changes and reads by file.
-func (r *record) collectFiles(ms []message) {
+func (r *record) collectFiles(v *view) {
+	ms := v.run()
 	index := map[string]int{}
 	read := map[string]int{}
 	key := func(p string) string { return strings.ReplaceAll(strings.TrimPrefix(p, "./"), `\`, "/") }
@@ -73,6 +75,11 @@ func (r *record) collectFiles(ms []message) {
 				f.removed += c.removed
 				f.created = f.created || c.created
 				f.shell = f.shell && c.shell
+				for _, n := range c.brought {
+					if !slices.Contains(f.brought, n) && len(f.brought) < 24 && safe(n) == n {
+						f.brought = append(f.brought, n)
+					}
+				}
 				if c.moved != "" {
 					f.moved = lastTwo(c.moved)
 				}
@@ -94,6 +101,12 @@ func (r *record) collectFiles(ms []message) {
 	}
 	r.reads = slices.DeleteFunc(r.reads, func(d reading) bool { _, changed := find(d.path); return changed })
 	slices.SortStableFunc(r.reads, func(a, b reading) int { return b.times - a.times })
+	spoken := v.spoken()
+	for i := range r.files {
+		// Symbols that somebody also spoke of come first.
+		f := &r.files[i]
+		slices.SortStableFunc(f.brought, func(a, b string) int { return spoken[b] - spoken[a] })
+	}
 	slices.SortStableFunc(r.files, func(a, b file) int { return b.weight() - a.weight() })
 }
 
@@ -127,6 +140,9 @@ func (f *file) long() string {
 		s += " (now " + f.moved + ")"
 	case f.created:
 		s += " (new)"
+	}
+	if !f.deleted && len(f.brought) > 0 {
+		s += ": " + strings.Join(f.brought[:min(3, len(f.brought))], ", ")
 	}
 	return s
 }
@@ -237,6 +253,7 @@ type failure struct {
 	passed compartments.Ordinal // where the same thing passed later, or 0
 	shell  bool
 	denied bool
+	fault  string // the file that a language server complained of
 	key    string
 	main   string // the part of the command that decides
 	verb   string
@@ -257,10 +274,16 @@ func (r *record) collectFailures(ms []message) {
 					}
 				}
 			}
+			for k := range r.failures {
+				// An edit without complaint about a file settles the complaint before it.
+				if f := &r.failures[k]; f.fault != "" && f.passed == 0 && u.fault == "" && !u.failed && len(u.changes) > 0 && lastTwo(u.changes[0].path) == f.fault {
+					f.passed = ms[i].ord
+				}
+			}
 			if u.stopped && !(i+1 == len(ms) || ms[i+1].who != agent) {
 				continue
 			}
-			if !u.failed && !u.refused && !u.stopped {
+			if !u.failed && !u.refused && !u.stopped && u.fault == "" {
 				continue
 			}
 			f := failure{ord: ms[i].ord, last: ms[i].ord, line: shorten(nearPaths(safe(u.errLine)), 220), count: 1, shell: u.kind == useShell, denied: u.refused, class: classLook}
@@ -268,6 +291,9 @@ func (r *record) collectFailures(ms []message) {
 				f.line = head(safe(u.errLine), 120)
 			}
 			switch {
+			case u.fault != "":
+				f.line, f.fault, f.class = shorten(safe(u.fault), 220), lastTwo(u.path), classVerify
+				f.what = safe(strings.ToLower(u.name) + " " + f.fault)
 			case u.kind == useShell:
 				f.what, f.class, f.key, f.main, f.verb = nearPaths(safe(u.cmd.text)), u.cmd.class, u.cmd.text, u.cmd.main, u.cmd.verb
 			case u.path != "":

@@ -83,7 +83,7 @@ func (r *record) lines() []line {
 		add(line{sec: secAnswered, prio: 80, ord: a.ord, dim: compartments.Constraints, forms: [levels][]string{sizes(a.text, 340, 230), sizes(a.text, 230, 140), sizes(a.text, 120)}})
 	}
 	for _, d := range r.handed {
-		add(line{sec: secDelegated, prio: 50, ord: d.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 340, 230, 120), sizes(d.text, 160, 120), nil}})
+		add(line{sec: secDelegated, prio: 50, ord: d.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 500, 340, 230, 120), sizes(d.text, 160, 120), nil}})
 	}
 	r.openLines(add)
 	return out

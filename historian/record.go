@@ -80,6 +80,19 @@ type view struct {
 
 func (v *view) run() []message { return v.ms[v.from:v.to] }
 
+// spoken tells which names stood outside of tool outputs in the run, as 1.
+func (v *view) spoken() map[string]int {
+	out := map[string]int{}
+	for i := v.from; i < v.to; i++ {
+		for _, m := range v.ms[i].names {
+			if m.visible {
+				out[v.lex.list[m.id].text] = 1
+			}
+		}
+	}
+	return out
+}
+
 // native cuts a text from outside the run before the first name that the run
 // does not mention itself: a tier holds no identifier that its source lacks. It
 // returns "" when too little is left.
@@ -129,7 +142,7 @@ func compile(v *view, force *request) *record {
 	r.collectOutcomes(v)
 	r.collectFailures(ms)
 	r.collectWhy(v)
-	r.collectFiles(ms)
+	r.collectFiles(v)
 	r.collectGit(ms)
 	r.collectRan(ms)
 	r.collectTalk(ms)
@@ -328,12 +341,15 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 			continue
 		}
 		low := strings.ToLower(u.text)
-		if question(u.text) || hasAny(low, offers) {
+		if question(u.text) {
 			continue
 		}
 		s := 10 + 2*min(countNames(u.text), 3) + 4*(len(units)-i)/len(units)
 		if hasAny(low, negations) {
 			s += 3
+		}
+		if hasAny(low, offers) {
+			s -= 8
 		}
 		if u.kind == unitProse {
 			s += 3
@@ -646,7 +662,7 @@ func (r *record) collectTalk(ms []message) {
 					continue
 				}
 				text := shorten(safe(u.task), 120)
-				if o, ok := conclude(split(u.result, false), ms[i].ord, 2); ok {
+				if o, ok := conclude(split(u.result, false), ms[i].ord, 4); ok {
 					text += " → " + shorten(o.main, 200)
 					for _, m := range append(o.caveats, o.more...) {
 						text += " " + shorten(m.text, 120)

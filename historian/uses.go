@@ -2,6 +2,7 @@ package historian
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"ctxplugin/compartments"
@@ -35,6 +36,7 @@ type use struct {
 	stopped bool // ended by the user or the host, not by a fault
 	refused bool // not permitted
 	errLine string
+	fault   string // what a language server said of an edited file, though the edit was made
 
 	cmd     command
 	path    string
@@ -58,6 +60,7 @@ type change struct {
 	deleted        bool
 	moved          string
 	shell          bool
+	brought        []string // symbols in the new text that the old one lacks
 }
 
 type todo struct {
@@ -227,7 +230,7 @@ func readUse(p *compartments.Part) use {
 	case useWrite:
 		u.path = a.file()
 		body := first(a.Content, a.FileText)
-		u.changes = []change{{path: u.path, added: countLines(body)}}
+		u.changes = []change{{path: u.path, added: countLines(body), brought: brought("", body)}}
 	case usePatch:
 		u.changes = patchChanges(first(a.PatchText, a.Patch, a.Input, a.Command))
 		if len(u.changes) > 0 {
@@ -265,7 +268,11 @@ func (u *use) settle(p *compartments.Part) {
 		u.hashes = commitsIn(u.result + "\n" + head(u.output, 3000))
 	case useShell:
 		u.hashes = gitOutput(u)
-	case useWrite:
+	case useEdit, usePatch, useWrite:
+		u.fault = diagnostic(u.output)
+		if u.kind != useWrite {
+			break
+		}
 		low := strings.ToLower(head(u.output, 200))
 		if strings.Contains(low, "created") || strings.Contains(low, "new file") {
 			u.changes[0].created = true
@@ -321,11 +328,25 @@ func lineChange(before, after string) (added, removed int) {
 	return added, removed
 }
 
+// brought lists symbols that an edit adds, at most a few: what the change is
+// about, where nobody says it.
+func brought(before, after string) []string {
+	const most, bytes = 12, 4000
+	var out []string
+	scanNames(head(after, bytes), func(n string, k kind) {
+		if (k == kindSymbol || k == kindEnv) && len(n) <= 40 && len(out) < most && !slices.Contains(out, n) && !strings.Contains(before, n) {
+			out = append(out, n)
+		}
+	})
+	return out
+}
+
 func editChanges(path string, a *arguments) []change {
 	if path == "" {
 		return nil
 	}
 	c := change{path: path}
+	c.brought = brought(first(a.OldString, a.OldUnder, a.OldStr, a.OldText), first(a.NewString, a.NewUnder, a.NewStr, a.NewText))
 	c.added, c.removed = lineChange(first(a.OldString, a.OldUnder, a.OldStr, a.OldText), first(a.NewString, a.NewUnder, a.NewStr, a.NewText))
 	var edits []struct {
 		OldString loose `json:"oldString"`
@@ -340,6 +361,7 @@ func editChanges(path string, a *arguments) []change {
 			added, removed := lineChange(first(e.OldString, e.OldUnder, e.OldText), first(e.NewString, e.NewUnder, e.NewText))
 			c.added += added
 			c.removed += removed
+			c.brought = append(c.brought, brought(first(e.OldString, e.OldUnder, e.OldText), first(e.NewString, e.NewUnder, e.NewText))...)
 		}
 	}
 	if text := first(a.FileText); text != "" && c.added == 0 {
@@ -371,7 +393,11 @@ func patchChanges(text string) []change {
 			}
 		case strings.HasPrefix(line, "--- "):
 		case len(out) > 0 && strings.HasPrefix(line, "+"):
-			out[len(out)-1].added++
+			c := &out[len(out)-1]
+			c.added++
+			if len(c.brought) < 12 {
+				c.brought = append(c.brought, brought("", line)...)
+			}
 		case len(out) > 0 && strings.HasPrefix(line, "-"):
 			out[len(out)-1].removed++
 		}
