@@ -35,8 +35,10 @@ func (p *progress) step() {
 	}
 }
 
+// finish takes the bar away.
 func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
+		p.bar = nil
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"ctxplugin/lab/sample"
@@ -28,7 +30,7 @@ const (
 //
 // The exit code is 0 if every promise held, 1 if one did not or the plugin
 // failed, 2 if a file or an option is of no use. err is one line for the user,
-// and nil when stdout says it all.
+// and nil when stdout says it all. An interrupt ends the replay and its child.
 func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (exit int, err error) {
 	set, err := o.settings()
 	if err != nil {
@@ -46,12 +48,17 @@ func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (
 	for _, r := range recordings {
 		total += len(cut(r))
 	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	bar := newProgress(stderr, total)
 	defer bar.finish()
 	var results []*result
 	for _, rec := range recordings {
 		bar.describe(rec.name)
 		res, err := replayOne(ctx, rec, set, start, bar)
+		if ctx.Err() != nil {
+			return exitBroken, errors.New("interrupted")
+		}
 		if err != nil {
 			return exitBroken, fmt.Errorf("%s: %w", rec.name, err)
 		}

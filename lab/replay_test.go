@@ -176,3 +176,12 @@ func TestFailures(t *testing.T) {
 		}
 	}
 }
+
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	exit, err := RunReplay(ctx, ReplayOptions{Files: []string{write(t, "a.json", session(t, 1, 1))}, start: newFake("").launch}, &bytes.Buffer{}, &bytes.Buffer{})
+	if exit != exitBroken || err == nil || err.Error() != "interrupted" {
+		t.Errorf("exit %d, %v", exit, err)
+	}
+}
