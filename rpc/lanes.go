@@ -88,6 +88,8 @@ func (l *lanes) work(lane string) {
 		l.mu.Unlock()
 
 		j.run()
+		j.run = nil // it holds the line
+		giveBack(j.size)
 
 		l.mu.Lock()
 		if j.reply {

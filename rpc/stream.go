@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strconv"
 	"sync"
 )
@@ -66,6 +67,7 @@ func (s *stream) ReadObject(v any) error {
 		var f frame
 		switch {
 		case errors.As(err, &long):
+			giveBack(s.lines.max)
 			f = frame{id: cutStart(long.start), call: true, fault: &wireError{code: codeParse, name: "parse",
 				text: fmt.Sprintf("the line is longer than %d bytes", s.lines.max)}}
 		case err != nil:
@@ -95,6 +97,18 @@ func (s *stream) ReadObject(v any) error {
 			continue
 		}
 		return nil
+	}
+}
+
+// largeLine is the size from which the memory of a line is given back to the
+// system at once. Sessions come in pieces of 8 MB, which are reused instead.
+const largeLine = 16 << 20
+
+// giveBack returns memory to the system after a line of so many bytes: the
+// collector alone would keep it for minutes while the host is idle.
+func giveBack(line int) {
+	if line > largeLine {
+		debug.FreeOSMemory()
 	}
 }
 

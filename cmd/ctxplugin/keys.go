@@ -123,6 +123,17 @@ func (k *key) show(c *config) string {
 	return strconv.FormatBool(*k.flag(c))
 }
 
+// numbers are the numbers in force, by key and in the key's unit.
+func (c *config) numbers() map[string]int {
+	out := map[string]int{}
+	for i := range keys {
+		if k := &keys[i]; k.number != nil {
+			out[k.name] = *k.number(c) / k.per
+		}
+	}
+	return out
+}
+
 // rangeText is what values are legal.
 func (k *key) rangeText() string {
 	switch {

@@ -290,7 +290,7 @@ func TestService_Settings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Numbers["ForceMark"] != 700 || st.Numbers["HalfLife"] != 9 {
+	if st.Numbers["forceMark"] != 70 || st.Numbers["halfLife"] != 9 {
 		t.Errorf("in force: %v", st.Numbers)
 	}
 }

@@ -161,7 +161,9 @@ func (s *service) Status(ctx context.Context, id compartments.SessionID) (sessio
 	if err != nil {
 		return session.Status{}, err
 	}
-	return b.sessions.Status(ctx, id)
+	st, err := b.sessions.Status(ctx, id)
+	st.Numbers = s.config.numbers() // by the names, and in the units, that the user sets them in
+	return st, err
 }
 
 func (s *service) Forget(ctx context.Context, id compartments.SessionID) error {
