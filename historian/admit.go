@@ -37,8 +37,8 @@ func (r *record) nameReserve(level, ceiling int, count func(string) int) int {
 	for _, n := range r.names[:min(len(r.names), nameMost[level])] {
 		need += count(n) + 1
 	}
-	if len(r.names) == 0 {
-		need = 0
+	if len(r.names) == 0 || level == atFull && ceiling < 420 {
+		return 0 // in a small run the sentences name what there is
 	}
 	return min(need, nameRoom[level], ceiling/5)
 }

@@ -62,6 +62,9 @@ func (r *record) collectAsks(v *view) {
 			}
 			if h := shorten(safe(m.speech.pasteHead), 160); h != "" {
 				note += ": " + h
+				if n := shorten(safe(m.speech.pasteNext), 120); n != "" {
+					note += "; " + n
+				}
 			}
 			notes = append(notes, note)
 		}

@@ -197,7 +197,7 @@ func splitShell(s string) []piece {
 // shellWords splits at blanks outside quotes; quotes stay.
 func shellWords(s string) []string {
 	var out []string
-	start := -1
+	start, depth := -1, 0
 	quote := byte(0)
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -213,6 +213,11 @@ func shellWords(s string) []string {
 			if start < 0 {
 				start = i
 			}
+		case c == '(' && i > 0 && s[i-1] == '$' || c == '(' && depth > 0:
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case depth > 0:
 		case c == ' ' || c == '\t' || c == '\n':
 			if start >= 0 {
 				out = append(out, s[start:i])

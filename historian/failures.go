@@ -16,6 +16,13 @@ func (u *use) judge(errored bool, exit int, hasExit bool) {
 		failed = failed || code != 0
 	}
 	out := u.output
+	if !failed && u.process != "" {
+		// What a process in the background says; its exit code is not that of the call.
+		if line := strongLine(numberless(plain(tailOf(out, 8000)))); line != "" {
+			u.failed, u.errLine = true, line
+		}
+		return
+	}
 	if !failed {
 		if u.kind == useShell && u.cmd.piped && u.cmd.class >= classInstall {
 			if line := strongLine(plain(tailOf(out, 6000))); line != "" {
@@ -57,6 +64,21 @@ func (u *use) judge(errored bool, exit int, hasExit bool) {
 	if u.errLine == "" && hasExit {
 		u.errLine = "exit code " + itoa(exit)
 	}
+}
+
+// numberless takes line numbers such as "00012| " off an output.
+func numberless(s string) string {
+	if !strings.Contains(s, "| ") {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.SplitSeq(s, "\n") {
+		if at := strings.IndexByte(line, '|'); at > 0 && at < 8 && allDigits(strings.TrimSpace(line[:at])) {
+			line = line[at+1:]
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }
 
 // diagnostic is the first error that a language server reported behind an edit.
@@ -165,7 +187,7 @@ func tagOnly(t string) bool {
 // errorLine picks the line of a failed output that says what was wrong.
 func errorLine(body string) string {
 	var last, weak, lastPlace, exception string
-	var strong, second, usage, quiet string
+	var strong, second, spot, usage, quiet string
 	var tests []string
 	follow := ""
 	traceback := false
@@ -196,7 +218,7 @@ func errorLine(body string) string {
 				traceback = false
 			}
 		}
-		if strong != "" && follow == "" && (strings.HasPrefix(t, "--> ") || inFile(t)) {
+		if strong != "" && follow == "" && (strings.HasPrefix(t, "--> ") || inFile(t) && !strings.Contains(t, " +0x")) {
 			follow = t
 		}
 		switch {
@@ -204,8 +226,11 @@ func errorLine(body string) string {
 			strong = t
 		case second == "" && strong != "" && !verdict(strong) && strongError(t) && !verdict(t) && letters(t, 60) != letters(strong, 60):
 			second = t
-		case verdict(strong) && (inFile(t) && len(t) > 24 && !strings.Contains(t, " +0x") || strongError(t) && !verdict(t)):
+		case verdict(strong) && strongError(t) && !verdict(t):
 			strong, follow = t, "" // what went wrong says more than that it did
+		}
+		if spot == "" && inFile(t) && len(t) > 24 && !strings.Contains(t, " +0x") {
+			spot = t
 		}
 		if weak == "" && !chatter(t) && hasAny(strings.ToLower(head(t, 300)), weakErrors) {
 			weak = t
@@ -223,6 +248,9 @@ func errorLine(body string) string {
 			quiet = t // a log follows what the script itself says
 		}
 		last = t
+	}
+	if verdict(strong) && spot != "" {
+		strong, follow = spot, ""
 	}
 	named := ""
 	if len(tests) > 0 {

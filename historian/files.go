@@ -263,9 +263,15 @@ type failure struct {
 // same command passes later in the run.
 func (r *record) collectFailures(ms []message) {
 	index := map[string]int{}
+	processes := map[string]string{} // commands in the background by id
 	for i := range ms {
 		for j := range ms[i].uses {
 			u := &ms[i].uses[j]
+			if u.kind == useShell && !u.failed {
+				if id := processID(u.output); id != "" {
+					processes[id] = u.cmd.text
+				}
+			}
 			if u.kind == useShell && !u.failed && !u.open && !u.stopped && !u.refused {
 				for k := range r.failures {
 					f := &r.failures[k]
@@ -296,6 +302,11 @@ func (r *record) collectFailures(ms []message) {
 				f.what = safe(strings.ToLower(u.name) + " " + f.fault)
 			case u.kind == useShell:
 				f.what, f.class, f.key, f.main, f.verb = nearPaths(safe(u.cmd.text)), u.cmd.class, u.cmd.text, u.cmd.main, u.cmd.verb
+			case u.process != "":
+				f.what, f.class = nearPaths(safe(processes[u.process])), classOther
+				if f.what == "" {
+					f.what = safe(u.name + " " + u.process)
+				}
 			case u.path != "":
 				f.what = safe(strings.ToLower(u.name) + " " + lastTwo(u.path))
 			case u.pattern != "":

@@ -178,9 +178,10 @@ func (r *record) outcomeLines(add func(line)) {
 	last := len(r.outcomes) - 1
 	for i := range r.outcomes {
 		o := &r.outcomes[i]
-		l := line{sec: secOutcome, prio: 70, ord: o.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(o.main, 340, 230, 120), sizes(o.main, 260, 160, 100), sizes(o.main, 120, 80)}}
+		l := line{sec: secOutcome, prio: 70, ord: o.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(o.main, 270, 180, 120), sizes(o.main, 200, 130, 90), sizes(o.main, 120, 80)}}
 		if i == last && r.state == nil {
 			l.prio, l.must = 99, true
+			l.forms[atFull], l.forms[atDense] = sizes(o.main, 340, 230, 120), sizes(o.main, 260, 160, 100)
 			l.forms[atCompact] = sizes(o.main, 150, 110, 70)
 		}
 		add(l)

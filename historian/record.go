@@ -250,7 +250,7 @@ func standing(ms []message, concluded bool) *said {
 		}
 		for j := len(units) - 1; j >= 0; j-- {
 			u := units[j]
-			if width(u.text) < 24 || u.kind == unitHeader {
+			if width(u.text) < 12 || u.kind == unitHeader {
 				continue
 			}
 			n := 10 - 2*narrations + min(2, countNames(u.text))
@@ -341,15 +341,14 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 			continue
 		}
 		low := strings.ToLower(u.text)
-		if question(u.text) {
-			continue
-		}
 		s := 10 + 2*min(countNames(u.text), 3) + 4*(len(units)-i)/len(units)
 		if hasAny(low, negations) {
 			s += 3
 		}
 		if hasAny(low, offers) {
 			s -= 8
+		} else if question(u.text) {
+			s -= 4
 		}
 		if u.kind == unitProse {
 			s += 3
@@ -574,7 +573,11 @@ func (r *record) step(m *message, units []unit) {
 	if best < 0 {
 		return
 	}
-	if text := fact(units[best].text); text != "" {
+	text := units[best].text
+	if joined, _ := joinBullets(units, best); joined != "" && strings.HasSuffix(text, ":") {
+		text = joined
+	}
+	if text = fact(text); text != "" {
 		r.steps = append(r.steps, said{ord: m.ord, text: strings.TrimRight(text, ":"), score: bestScore, seq: best})
 	}
 	for j, u := range units[:min(len(units), 10)] {

@@ -18,7 +18,7 @@ func ceilings(raw int, talk bool) [levels]int {
 	if talk {
 		full = max(full, min(400, raw*9/20))
 	} else {
-		full = max(full, min(300, raw*2/5))
+		full = max(full, min(340, raw*2/5))
 	}
 	full = min(full, compartments.TierFull.Ceiling())
 	dense := min(full, compartments.TierDense.Ceiling())

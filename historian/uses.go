@@ -49,7 +49,7 @@ type use struct {
 	task    string // what was delegated
 	result  string // first unit of its result
 	hashes  []commit
-	input   int // bytes of the arguments
+	process string // id of the running process that it looks at
 }
 
 // change is what one call did to one file.
@@ -107,6 +107,10 @@ type arguments struct {
 	Plan        json.RawMessage `json:"plan"`
 	Questions   json.RawMessage `json:"questions"`
 	Question    loose           `json:"question"`
+	ID          loose           `json:"id"`
+	BashID      loose           `json:"bash_id"`
+	TaskID      loose           `json:"task_id"`
+	SessionID   loose           `json:"session_id"`
 }
 
 // loose is a string field that also takes a list of strings, and takes anything
@@ -204,7 +208,7 @@ func readUse(p *compartments.Part) use {
 	if p.Input != "" {
 		_ = json.Unmarshal([]byte(p.Input), &a) // what does not parse counts as absent
 	}
-	u := use{kind: toolKind(p, &a), name: p.Tool, open: p.Status.Open(), output: p.Output, input: len(p.Input)}
+	u := use{kind: toolKind(p, &a), name: p.Tool, open: p.Status.Open(), output: p.Output}
 	switch u.kind {
 	case useOwn:
 		u.output = ""
@@ -248,6 +252,7 @@ func readUse(p *compartments.Part) use {
 		u.pairs = questions(a.Questions, string(a.Question))
 	default:
 		u.path = a.file()
+		u.process = first(a.ID, a.BashID, a.TaskID, a.SessionID)
 	}
 	u.settle(p)
 	return u

@@ -14,6 +14,7 @@ type speech struct {
 	own         string   // the person's words, line by line
 	pasted      int      // lines
 	pasteHead   string   // the line of the paste that says most
+	pasteNext   string   // the next best
 	attached    []string // files
 	ran         []string // commands that the user ran
 	interrupted bool     // says that the turn before was stopped
@@ -227,7 +228,12 @@ func (s *speech) sort(text string, told map[string]bool) {
 			score = 3
 		}
 		if score > best {
+			if best > 1 {
+				s.pasteNext = s.pasteHead
+			}
 			best, s.pasteHead = score, t
+		} else if score > 2 && s.pasteNext == "" {
+			s.pasteNext = t
 		}
 	}
 	s.own = strings.TrimSpace(strings.Join(own, "\n"))
