@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -448,5 +449,27 @@ func TestWireCodes(t *testing.T) {
 		"keep": 3, "check": "3.x", "code": "forged", "odd": make(chan int)}})
 	if got, want := string(toWire(wrapped).encode()), `{"code":-32001,"message":"sync: held here","data":{"code":"resync","check":"3.x","keep":3}}`; got != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+// pretty is Sessions whose plan is spread over lines.
+type pretty struct{ *fake }
+
+func (p pretty) Transform(context.Context, session.TransformRequest) (session.TransformReply, error) {
+	return session.TransformReply{PlanID: "p", Plan: []byte("\n{\n\t\"id\": \"p\",\n\t\"head\": [{\"text\": \"a\\nb\"}]\n}\n")}, nil
+}
+
+// Spliced bytes never break the line, and nothing inside a string changes.
+func TestServe_OneLine(t *testing.T) {
+	inR, in := io.Pipe()
+	outR, out := io.Pipe()
+	go Serve(context.Background(), Config{In: inR, Out: out, Sessions: pretty{newFake()}})
+	defer in.Close()
+	p := &peer{t: t, in: in, out: bufio.NewReader(outR)}
+	p.greet()
+	got := p.exchange(call(1, "session/transform", `{"sessionID":"ses_1"}`))
+	wantContains(t, got, `"plan": { 	"id": "p", 	"head": [{"text": "a\nb"}] } ,"stats":{`)
+	if !json.Valid([]byte(got)) {
+		t.Errorf("no JSON: %s", got)
 	}
 }
