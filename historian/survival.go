@@ -6,17 +6,31 @@ import (
 	"ctxplugin/compartments"
 )
 
-// measure says how much of the record each tier still holds, by dimension: an
-// item counts as kept when the letters of its beginning stand in the text.
+// probeLetters is how many letters of an item are looked for at once, and probesMost
+// how many such pieces of one item are.
+const (
+	probeLetters = 24
+	probesMost   = 12
+)
+
+// measureSurvival says how much of the record each tier still holds, by
+// dimension: a piece of an item counts as kept when its letters stand in the
+// text.
+//
+// A long item is measured in pieces, so that one of which only the beginning is
+// left counts for that share.
 func measureSurvival(r *record, lines []line, tiers map[compartments.Tier]compartments.Rendition) {
 	type item struct {
 		dim   compartments.Dimension
 		probe string
 	}
 	var items []item
-	put := func(d compartments.Dimension, probe string) {
-		if p := letters(probe, 24); p != "" {
-			items = append(items, item{d, p})
+	put := func(d compartments.Dimension, text string) {
+		runes := []rune(letters(text, probeLetters*probesMost))
+		for n := 0; len(runes) > 0 && n < probesMost; n++ {
+			end := min(probeLetters, len(runes))
+			items = append(items, item{d, string(runes[:end])})
+			runes = runes[end:]
 		}
 	}
 	for i := range lines {
