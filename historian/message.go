@@ -190,7 +190,7 @@ func (r *reader) template(own string) bool {
 func (r *reader) spoken(text string) []unit {
 	text = plain(text)
 	if strings.Contains(text, "<system-reminder>") {
-		text = unwrap(text)
+		text = unwrap(text, 0)
 	}
 	units := split(text, false)
 	if len(units) > 0 {

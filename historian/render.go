@@ -16,9 +16,9 @@ import (
 func ceilings(raw int, talk bool) [levels]int {
 	full := raw / 4
 	if talk {
-		full = max(full, min(400, raw*9/20))
+		full = max(full, min(440, raw/2))
 	} else {
-		full = max(full, min(340, raw*2/5))
+		full = max(full, min(360, raw*2/5))
 	}
 	full = min(full, compartments.TierFull.Ceiling())
 	dense := min(full, compartments.TierDense.Ceiling())

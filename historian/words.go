@@ -71,7 +71,7 @@ func (s *speech) person(text string) string {
 		}
 	}
 	if strings.IndexByte(t, '<') >= 0 {
-		t = unwrap(t)
+		t = unwrap(t, 0)
 	}
 	var out []string
 	for line := range strings.SplitSeq(t, "\n") {
@@ -131,8 +131,14 @@ var htmlTags = map[string]bool{"a": true, "b": true, "i": true, "p": true, "br":
 
 // unwrap removes closed machine blocks, turns commands and skills into their
 // names, and takes other unknown tags off their text.
-func unwrap(t string) string {
+func unwrap(t string, depth int) string {
+	const deepest, most = 6, 200 // nested and looked for; what is beyond stays as it is
+	if depth == deepest {
+		return t
+	}
 	var b strings.Builder
+	open := map[string]bool{} // tags that are never closed
+	looked := 0
 	for i := 0; i < len(t); {
 		at := strings.IndexByte(t[i:], '<')
 		if at < 0 {
@@ -142,19 +148,20 @@ func unwrap(t string) string {
 		at += i
 		b.WriteString(t[i:at])
 		name := tagAt(t[at:])
-		open := strings.IndexByte(t[at:], '>')
-		if name == "" || open < 0 || open > 400 || htmlTags[strings.ToLower(name)] {
+		gt := strings.IndexByte(head(t[at:], 400), '>')
+		if looked++; name == "" || gt < 0 || looked > most || open[name] || htmlTags[strings.ToLower(name)] {
 			b.WriteByte('<')
 			i = at + 1
 			continue
 		}
-		inner := at + open + 1
+		inner := at + gt + 1
 		closing := "</" + name + ">"
 		end := strings.Index(t[inner:], closing)
 		if end < 0 {
 			if machineTag(name) { // cut off: machine to its end
 				return b.String()
 			}
+			open[name] = true
 			b.WriteByte('<')
 			i = at + 1
 			continue
@@ -167,7 +174,7 @@ func unwrap(t string) string {
 		case name == "skill" || name == "skill_content":
 			b.WriteString("/" + attribute(t[at:inner], "name") + " ")
 		default:
-			b.WriteString("\n" + unwrap(body) + "\n")
+			b.WriteString("\n" + unwrap(body, depth+1) + "\n")
 		}
 		i = inner + end + len(closing)
 	}

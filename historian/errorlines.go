@@ -1,0 +1,292 @@
+package historian
+
+import (
+	"strings"
+)
+
+// strip takes off the wrapping that hosts put around an output.
+func strip(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	inside := 0
+	for line := range strings.SplitSeq(s, "\n") {
+		t := strings.TrimSpace(line)
+		if strings.HasPrefix(t, "<system-reminder>") {
+			inside++
+		}
+		if inside > 0 {
+			if strings.Contains(t, "</system-reminder>") {
+				inside--
+			}
+			continue
+		}
+		low := strings.ToLower(head(t, 60))
+		switch {
+		case strings.HasPrefix(low, "exit code ") && len(t) < 20, strings.HasPrefix(low, "command exited with code"), strings.HasPrefix(low, "wall time"), strings.HasPrefix(low, "hint:"):
+			continue
+		case strings.HasPrefix(t, "<") && strings.HasSuffix(t, ">") && len(t) < 60 && tagOnly(t):
+			continue
+		}
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// tagOnly reports a line of nothing but a tag, or a tag pair around a number.
+func tagOnly(t string) bool {
+	name := tagAt(strings.Replace(t, "</", "<", 1))
+	return name != "" && !strings.ContainsAny(strings.TrimPrefix(strings.TrimSuffix(t, "</"+name+">"), "<"+name+">"), " ")
+}
+
+// errorLine picks the line of a failed output that says what was wrong.
+func errorLine(body string) string {
+	var last, weak, lastPlace, exception string
+	var strong, second, spot, usage, quiet string
+	var tests []string
+	follow := ""
+	traceback := false
+	category := ""
+	prev := ""
+	n := 0
+	for line := range strings.SplitSeq(body, "\n") {
+		if len(line) > 2000 {
+			line = head(line, 2000)
+		}
+		t := strings.TrimSpace(line)
+		if t == "" || boiler(t) {
+			continue
+		}
+		if n++; n > 3000 {
+			break
+		}
+		if strings.HasPrefix(t, "+ CategoryInfo") && category == "" {
+			category = prev // the message above the quoted command
+		}
+		if strings.HasPrefix(t, "Traceback (most recent") {
+			traceback = true
+		} else if traceback {
+			if strings.HasPrefix(t, `File "`) {
+				lastPlace = t
+			} else if line[0] != ' ' && line[0] != '\t' {
+				exception = t
+				traceback = false
+			}
+		}
+		if strong != "" && follow == "" && (strings.HasPrefix(t, "--> ") || inFile(t) && !strings.Contains(t, " +0x")) {
+			follow = t
+		}
+		switch {
+		case strong == "" && strongError(t):
+			strong = t
+		case second == "" && strong != "" && !verdict(strong) && strongError(t) && !verdict(t) && letters(t, 60) != letters(strong, 60):
+			second = t
+		case verdict(strong) && strongError(t) && !verdict(t):
+			strong, follow = t, "" // what went wrong says more than that it did
+		}
+		if spot == "" && inFile(t) && len(t) > 24 && !strings.Contains(t, " +0x") {
+			spot = t
+		}
+		if weak == "" && !chatter(t) && hasAny(strings.ToLower(head(t, 300)), weakErrors) {
+			weak = t
+		}
+		if t[0] != '+' && !strings.HasPrefix(t, "At line:") && !strings.HasPrefix(t, "At char:") {
+			prev = t
+		}
+		if usage == "" && strings.HasPrefix(strings.ToLower(t), "usage") {
+			usage = t
+		}
+		if test := failedTest(t); test != "" && len(tests) < 4 {
+			tests = append(tests, test)
+		}
+		if quiet == "" && !chatter(t) {
+			quiet = t // a log follows what the script itself says
+		}
+		last = t
+	}
+	if verdict(strong) && spot != "" {
+		strong, follow = spot, ""
+	}
+	named := ""
+	if len(tests) > 0 {
+		named = " (failed: " + strings.Join(tests[:min(3, len(tests))], ", ")
+		if len(tests) > 3 {
+			named += ", …"
+		}
+		named += ")"
+	}
+	switch {
+	case exception != "":
+		if place := tracePlace(lastPlace); place != "" {
+			return exception + " (" + place + ")"
+		}
+		return exception
+	case category != "":
+		return category
+	case strong != "":
+		if follow != "" && !strings.Contains(strong, follow) {
+			return shorten(strong, 170) + " " + follow + named
+		}
+		if second != "" && len(strong) < 150 {
+			return strong + "; " + shorten(second, 110) + named
+		}
+		return shorten(strong, 170) + named
+	case weak != "":
+		return shorten(weak, 170) + named
+	case usage != "":
+		return usage
+	case chatter(last) && quiet != "":
+		return quiet
+	}
+	return last
+}
+
+// failedTest returns the name of the test that a line reports as failed.
+func failedTest(t string) string {
+	rest := ""
+	switch {
+	case strings.HasPrefix(t, "FAILED "):
+		rest, _, _ = strings.Cut(t[7:], " - ")
+		if at := strings.LastIndex(rest, "::"); at >= 0 {
+			rest = rest[at+2:]
+		}
+	case strings.HasPrefix(t, "--- FAIL: "):
+		rest, _, _ = strings.Cut(t[10:], " ")
+	case strings.HasPrefix(t, "(fail) "):
+		rest, _, _ = strings.Cut(t[7:], " [")
+	case strings.HasPrefix(t, "test ") && strings.HasSuffix(t, " ... FAILED"):
+		rest = strings.TrimSuffix(t[5:], " ... FAILED")
+	}
+	if rest == "" && len(t) > 4 && t[0] >= '1' && t[0] <= '9' && (t[1] == ')' || t[2] == ')') && strings.Contains(t, "Error") {
+		rest = strings.TrimLeft(t, "0123456789) ") // numbered, as mocha does
+		rest, _, _ = strings.Cut(rest, ":")
+	}
+	if len(rest) > 80 {
+		return ""
+	}
+	return strings.TrimSpace(rest)
+}
+
+// anyError reports whether an output holds a line that reads as an error.
+func anyError(body string) bool {
+	for line := range strings.SplitSeq(head(body, 8000), "\n") {
+		t := strings.TrimSpace(line)
+		if t == "" {
+			continue
+		}
+		if low := strings.ToLower(head(t, 300)); strongError(t) || strings.Contains(low, "no such file") || strings.Contains(low, ": not found") || strings.HasSuffix(low, "not found") || strings.Contains(low, "denied") || strings.Contains(low, "fatal:") {
+			return true
+		}
+	}
+	return false
+}
+
+// tracePlace turns `File "/a/b.py", line 3, in f` into "b.py line 3".
+func tracePlace(t string) string {
+	rest, ok := strings.CutPrefix(t, `File "`)
+	if !ok {
+		return ""
+	}
+	path, rest, ok := strings.Cut(rest, `", line `)
+	if !ok {
+		return ""
+	}
+	n := 0
+	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+		n++
+	}
+	return baseName(path) + " line " + rest[:n]
+}
+
+// chatter reports log lines below the level of a warning.
+func chatter(t string) bool {
+	top := head(t, 60)
+	return strings.Contains(top, " DEBUG ") || strings.Contains(top, " INFO ") || strings.Contains(top, "level=debug") || strings.Contains(top, "level=info") || strings.Contains(top, "[debug]") || strings.Contains(top, "[info]")
+}
+
+// verdict reports a line that says only that something failed.
+func verdict(t string) bool {
+	return strings.HasPrefix(t, "FAIL") || strings.HasPrefix(t, "--- FAIL") || strings.HasPrefix(t, "(fail)") || strings.HasPrefix(t, "npm error code") || strings.HasPrefix(t, "✗") || strings.HasPrefix(t, "×")
+}
+
+// strongLine is the first line with a strong mark, of an output whose exit code
+// says nothing.
+func strongLine(out string) string {
+	for line := range strings.SplitSeq(out, "\n") {
+		t := strings.TrimSpace(head(line, 2000))
+		if t != "" && !boiler(t) && strongError(t) {
+			return t
+		}
+	}
+	return ""
+}
+
+// strongError reports a line in one of the fixed forms in which tools report
+// errors.
+func strongError(t string) bool {
+	if len(t) < 5 {
+		return false
+	}
+	low := strings.ToLower(head(t, 160))
+	for _, p := range [...]string{"error:", "error[", "fatal:", "panic:", "error ts", "err!", "npm err", "failed ", "permission denied", "--- fail", "e   ", "uncaught ", "unhandled ", "segmentation fault", "assertionerror", "fail\t", "fail:", "✗ ", "× ", "error occurred"} {
+		if strings.HasPrefix(low, p) {
+			return !strings.HasPrefix(low, "failed 0") && !strings.HasPrefix(low, "error: 0")
+		}
+	}
+	if strings.Contains(low, "): error ") || strings.Contains(low, ": error: ") || strings.Contains(low, ": fatal error") || strings.Contains(low, " - error ts") || strings.Contains(low, "error ts") {
+		return true
+	}
+	if strings.Contains(t, "ERR_") || strings.Contains(t, "FAILED ") {
+		return true
+	}
+	// XError: or XException: with a name in front.
+	at := strings.IndexByte(t, ':')
+	if at > 4 && at < 80 && !strings.Contains(t[:at], " ") {
+		if name := t[:at]; strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception") {
+			return true
+		}
+	}
+	if at := strings.Index(t, "Error: "); at > 0 && t[at-1] >= 'a' && t[at-1] <= 'z' {
+		return true // TypeError: and its like, behind the name of a test
+	}
+	return strings.Contains(low, " failed,") || strings.HasSuffix(low, "command not found")
+}
+
+// boiler reports lines that frame an output and say nothing.
+func boiler(t string) bool {
+	if strings.Trim(t, "=-_*#~^|+─━┌┐└┘├┤│╭╮╰╯ .:>") == "" {
+		return true
+	}
+	switch {
+	case strings.HasPrefix(t, "-----"), strings.HasPrefix(t, "npm error") && !strings.Contains(t, "ERESOLVE") && !strings.Contains(t, "Missing script") && !strings.Contains(t, "peer "), strings.HasPrefix(t, "fatal: Could not read from remote"), strings.HasPrefix(t, "and the repository exists"), strings.HasPrefix(t, "npm ERR! code"),
+		strings.HasPrefix(t, "> ") && strings.Count(t, " ") < 12, strings.HasPrefix(t, "$ "), strings.HasPrefix(t, "npm error A complete log"), strings.HasPrefix(t, "npm error Lifecycle"),
+		strings.HasPrefix(t, "npm warn"), strings.HasPrefix(t, "Node.js v"), strings.HasPrefix(t, "Bun v"), strings.HasPrefix(t, "at ") && strings.Contains(t, ":"):
+		return true
+	case strings.HasPrefix(t, "===") && strings.HasSuffix(t, "==="):
+		return !strings.Contains(t, "fail") && !strings.Contains(t, "error")
+	}
+	return false
+}
+
+// summaryLine is the last line of a passed check that counts something, without
+// its timing.
+func summaryLine(out string) string {
+	tail := strip(plain(tailOf(out, 4000)))
+	best := ""
+	for line := range strings.SplitSeq(tail, "\n") {
+		t := strings.Trim(strings.TrimSpace(head(line, 400)), "= ")
+		if t == "" || boiler(t) || len(t) > 160 {
+			continue
+		}
+		low := strings.ToLower(t)
+		if hasDigit(t) && hasAny(low, []string{"pass", "ok", "fail", "error", "warning", "test", "checked", "compiled", "built", "success", "finished"}) || strings.HasPrefix(low, "ok") || strings.Contains(low, "success") || strings.Contains(low, "no issues") {
+			best = t
+		}
+	}
+	for _, mark := range [...]string{" in ", " (", " Time:"} {
+		if at := strings.LastIndex(best, mark); at > 3 && at > len(best)-24 && hasDigit(best[at:]) {
+			best = best[:at]
+		}
+	}
+	return strings.TrimRight(best, " .")
+}

@@ -1,0 +1,310 @@
+package historian
+
+import (
+	"slices"
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+// outcome is what one turn came to.
+type outcome struct {
+	ord     compartments.Ordinal
+	main    string
+	more    []said
+	caveats []said
+}
+
+// fact is one unit as it may stand in a tier; "" if nothing of it may.
+func fact(s string) string {
+	s = safe(s)
+	if extent(s) > unitExtent {
+		s = shorten(s, unitExtent)
+	}
+	return s
+}
+
+// unitExtent is the most room a unit takes at full.
+const unitExtent = 340
+
+// collectOutcomes takes what turn-final texts conclude.
+func (r *record) collectOutcomes(v *view) {
+	ms := v.run()
+	var finals [][]int // places of the messages of each final text
+	for i := range ms {
+		m := &ms[i]
+		if m.who != agent {
+			if m.who != results {
+				finals = append(finals, nil)
+			}
+			continue
+		}
+		if len(m.narrate) > 0 || len(m.units) > 0 && !m.final {
+			r.narrations++
+		}
+		if !m.final {
+			continue
+		}
+		if len(finals) == 0 {
+			finals = append(finals, nil)
+		}
+		finals[len(finals)-1] = append(finals[len(finals)-1], i)
+	}
+	finals = slices.DeleteFunc(finals, func(f []int) bool { return len(f) == 0 })
+	acts := 0
+	for i := range ms {
+		for j := range ms[i].uses {
+			if k := ms[i].uses[j].kind; k != useTodo && k != useOwn {
+				acts++
+			}
+		}
+	}
+	r.talk = acts < 4
+	for n, group := range finals {
+		var units []unit
+		ord := ms[group[len(group)-1]].ord
+		for _, i := range group {
+			units = append(units, ms[i].units...)
+		}
+		more := 6
+		if n == len(finals)-1 {
+			more = 10
+		}
+		if r.talk { // what was said is all there is
+			more *= 2
+		}
+		if o, ok := conclude(units, ord, more); ok {
+			r.outcomes = append(r.outcomes, o)
+		}
+	}
+	r.state = standing(ms, len(r.outcomes) > 0)
+}
+
+// standing is what the agent said last in a turn that has no conclusion in the
+// run: of its last few narrations the one that says most, so that an
+// announcement of the next step does not hide what was found.
+func standing(ms []message, concluded bool) *said {
+	var best *said
+	narrations := 0
+	for i := len(ms) - 1; i >= 0 && narrations < 5; i-- {
+		if ms[i].who == agent && ms[i].final || ms[i].who == person && concluded {
+			break
+		}
+		if ms[i].who != agent {
+			continue
+		}
+		units := append(ms[i].narrate[:len(ms[i].narrate):len(ms[i].narrate)], ms[i].units...)
+		if len(units) == 0 {
+			continue
+		}
+		for j := len(units) - 1; j >= 0; j-- {
+			u := units[j]
+			if width(u.text) < 12 || u.kind == unitHeader {
+				continue
+			}
+			n := 10 - 2*narrations + min(2, countNames(u.text))
+			low := strings.ToLower(u.text)
+			if starts(low, chatOpeners) {
+				n -= 6
+			}
+			if strings.HasSuffix(u.text, ":") {
+				n -= 3
+			}
+			if hasAny(low, causes) || hasAny(low, caveats) {
+				n++
+			}
+			if text := fact(u.text); text != "" && (best == nil || n > best.score) {
+				best = &said{ord: ms[i].ord, text: strings.TrimRight(text, ":"), score: n}
+			}
+		}
+		narrations++
+	}
+	return best
+}
+
+// conclude takes the outcome from a turn-final text: the first unit with
+// content, behind its heading or opener, then the best of the others, and the
+// closing caveats.
+func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) {
+	o := outcome{ord: ord}
+	used := make([]bool, len(units))
+	prefix, titled := "", false
+	for pass := range 2 { // the second pass takes small talk if there is nothing else
+		for i := 0; i < len(units) && o.main == ""; i++ {
+			u := units[i]
+			low := strings.ToLower(u.text)
+			switch {
+			case u.kind == unitHeader:
+			case u.kind == unitHeading:
+				if pass == 0 && !titled { // of nested headings the first says most
+					prefix = strings.TrimRight(u.text, ":!.") + ": "
+					used[i], titled = true, true
+				}
+			case pass == 0 && (hasAny(low, offers) || question(u.text)):
+			case pass == 0 && starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 80:
+			case strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "："):
+				text, taken := joinBullets(units, i)
+				if text == "" {
+					continue
+				}
+				o.main = prefix + text
+				for j := i; j <= i+taken; j++ {
+					used[j] = true
+				}
+			case width(u.text) < 24 && countNames(u.text) == 0 && i+1 < len(units) && pass == 0:
+				if u.kind == unitProse {
+					prefix = u.text + " "
+					used[i] = true
+				}
+			default:
+				o.main = prefix + u.text
+				used[i] = true
+			}
+		}
+	}
+	if o.main == "" {
+		o.main = strings.TrimSpace(prefix)
+	}
+	o.main = fact(o.main)
+	if o.main == "" {
+		return o, false
+	}
+	for i, u := range units {
+		low := strings.ToLower(u.text)
+		// What does not hold is said at the end, or in a few words anywhere.
+		if i < len(units)-3 && (extent(u.text) > 100 || !hasAny(low, negations)) || len(o.caveats) == 4 {
+			continue
+		}
+		if used[i] || question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) || !hasAny(low, caveats) && !hasAny(low, negations) || u.kind == unitHeader {
+			continue
+		}
+		if text := fact(u.text); text != "" {
+			o.caveats = append(o.caveats, said{ord: ord, text: text, seq: i})
+			used[i] = true
+		}
+	}
+	type scored struct{ place, score int }
+	var rest []scored
+	for i, u := range units {
+		if used[i] || u.kind == unitHeader || u.kind == unitHeading || width(u.text) < 12 {
+			continue
+		}
+		low := strings.ToLower(u.text)
+		s := 10 + 2*min(countNames(u.text), 3) + 4*(len(units)-i)/len(units)
+		if hasAny(low, negations) {
+			s += 3
+		}
+		if hasAny(low, offers) {
+			s -= 8
+		} else if question(u.text) {
+			s -= 4
+		}
+		if u.kind == unitProse {
+			s += 3
+		}
+		if hasDigit(u.text) {
+			s += 2
+		}
+		if u.bold {
+			s += 4
+		}
+		if nameAlone(u.text) {
+			s -= 8 // the lists of names and files carry those
+		}
+		if starts(low, chatOpeners) {
+			s -= 12
+			if strings.HasSuffix(u.text, ":") {
+				continue
+			}
+		}
+		if hasAny(low, causes) || hasAny(low, rejections) {
+			s += 5
+		}
+		if i < 3 {
+			s += 3
+		}
+		if i == len(units)-1 {
+			s += 2
+		}
+		if u.kind == unitRow {
+			s -= 3
+		}
+		if len(u.text) > 400 {
+			s -= 3
+		}
+		rest = append(rest, scored{i, s})
+	}
+	slices.SortStableFunc(rest, func(a, b scored) int { return b.score - a.score })
+	for rank, s := range rest[:min(more, len(rest))] {
+		text := units[s.place].text
+		if used[s.place] {
+			continue
+		}
+		if strings.HasSuffix(text, ":") {
+			joined, taken := joinBullets(units, s.place)
+			for j := s.place + 1; j <= s.place+taken; j++ {
+				used[j] = true
+			}
+			text = joined
+		}
+		if text = fact(text); text != "" {
+			o.more = append(o.more, said{ord: ord, text: text, score: rank, seq: s.place})
+			used[s.place] = true
+		}
+	}
+	return o, true
+}
+
+// joinBullets joins an introduction that ends in a colon with the items behind
+// it. A list of which half are questions is an offer and gives "".
+func joinBullets(units []unit, at int) (string, int) {
+	var items []string
+	asked := 0
+	if at+1 < len(units) && units[at+1].kind == unitHeading { // sections that it introduces
+		for j := at + 1; j < len(units) && len(items) < 3; j++ {
+			if units[j].kind == unitHeading {
+				items = append(items, strings.TrimRight(units[j].text, " .;:"))
+			}
+		}
+		return units[at].text + " " + strings.Join(items, "; "), 0
+	}
+	for j := at + 1; j < len(units) && len(items) < 3; j++ {
+		if units[j].kind == unitHeader {
+			continue
+		}
+		if units[j].kind != unitBullet && units[j].kind != unitRow && (len(items) > 0 || units[j].kind == unitHeading) {
+			break
+		}
+		if question(units[j].text) {
+			asked++
+		}
+		items = append(items, strings.TrimRight(units[j].text, " .;"))
+		if units[j].kind == unitProse {
+			break
+		}
+	}
+	if len(items) == 0 || 2*asked >= len(items) {
+		return "", 0
+	}
+	if room := (unitExtent - extent(units[at].text)) / len(items); len(items) > 1 { // the head of each item rather than all of the first
+		for i := range items {
+			if short := shorten(items[i], max(room, 60)); short != "" {
+				items[i] = short
+			}
+		}
+	}
+	return units[at].text + " " + strings.Join(items, "; "), len(items)
+}
+
+// nameAlone reports a unit that is little more than a name.
+func nameAlone(s string) bool {
+	named := 0
+	scanNames(s, func(n string, _ kind) { named += width(n) })
+	return 5*named > 3*width(s)
+}
+
+func countNames(s string) int {
+	n := 0
+	scanNames(s, func(string, kind) { n++ })
+	return n
+}

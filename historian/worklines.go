@@ -1,0 +1,278 @@
+package historian
+
+import (
+	"slices"
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+func (r *record) failureLines(add func(line)) {
+	var later [classGit + 1]int // failures of the class behind this one
+	for i := len(r.failures) - 1; i >= 0; i-- {
+		f := r.failures[i]
+		open := f.passed == 0
+		prio := 66
+		if open {
+			prio = 86
+			switch {
+			case f.class == classLook && f.shell:
+				prio -= 35
+			case f.class == classLook:
+				prio -= 45
+			case f.class == classOther:
+				prio -= 12
+			}
+		}
+		if f.denied {
+			prio = 72
+		}
+		// The newest of a kind tell the state, the older ones the way.
+		prio -= min(24, 4*max(0, later[f.class]-1))
+		later[f.class]++
+		count := ""
+		if f.count > 1 {
+			count = " ×" + itoa(f.count)
+			if f.others > 0 {
+				count += " (other commands too)"
+			}
+		}
+		state, brief := "(not seen passing)", "(open)"
+		switch {
+		case !open:
+			state = "(then passed at [" + itoa(int(f.passed)) + "])"
+			brief = "(passed later)"
+		case f.denied, f.class == classLook:
+			state, brief = "", ""
+		}
+		text := func(what, line int, tail string) string {
+			s := f.what
+			if what < 100 && f.main != "" { // the part that decides stands for the rest
+				s = nearPaths(safe(f.main))
+			}
+			if what < 0 { // base names only
+				s, what = baseNames(s), -what
+			}
+			if what > 0 {
+				if s = shorten(s, what); s == "" {
+					s = shorten(f.verb, what)
+				}
+			}
+			if l := shorten(f.line, line); l != "" {
+				s += " → " + l
+			}
+			return strings.TrimSpace(s + count + " " + tail)
+		}
+		add(line{sec: secFailed, prio: prio, ord: f.ord, dim: compartments.Failures, probe: f.line, forms: [levels][]string{
+			{text(150, 220, state), text(100, 160, state), text(60, 100, state)},
+			{text(80, 140, brief), text(50, 90, brief)},
+			{text(-48, 90, ""), text(-30, 60, "")},
+		}})
+	}
+}
+
+func (r *record) fileLines(add func(line)) {
+	if len(r.files) > 0 {
+		full := func(n int) string {
+			var parts []string
+			for i := range r.files[:min(n, len(r.files))] {
+				parts = append(parts, r.files[i].long())
+			}
+			return strings.Join(parts, "; ") + others(len(r.files)-n, " files")
+		}
+		dense := func(n int) string {
+			var parts []string
+			for i := range r.files[:min(n, len(r.files))] {
+				parts = append(parts, r.files[i].short())
+			}
+			return strings.Join(parts, ", ") + others(len(r.files)-n, "")
+		}
+		compact := func(n int) string {
+			var parts []string
+			for i := range r.files[:min(n, len(r.files))] {
+				parts = append(parts, baseName(r.files[i].shown))
+			}
+			return strings.Join(parts, ", ") + others(len(r.files)-n, "")
+		}
+		add(line{sec: secChanged, prio: 90, dim: compartments.Location, forms: [levels][]string{
+			series(len(r.files), full, 20, 10, 5), series(len(r.files), dense, 10, 6, 4, 2), series(len(r.files), compact, 5, 3, 1)}})
+	}
+	if len(r.reads) > 0 {
+		full := func(n int) string {
+			var parts []string
+			for i := range r.reads[:min(n, len(r.reads))] {
+				parts = append(parts, r.reads[i].long())
+			}
+			return strings.Join(parts, ", ") + others(len(r.reads)-n, "")
+		}
+		short := func(n int) string {
+			var parts []string
+			for i := range r.reads[:min(n, len(r.reads))] {
+				parts = append(parts, baseName(r.reads[i].shown))
+			}
+			return strings.Join(parts, ", ") + others(len(r.reads)-n, "")
+		}
+		l := line{sec: secRead, prio: 44, dim: compartments.Location, forms: [levels][]string{series(len(r.reads), full, 12, 6, 3), series(len(r.reads), full, 5, 3), nil}}
+		if len(r.files) == 0 {
+			l.prio = 64
+			l.forms[atDense] = series(len(r.reads), full, 8, 5, 3)
+			l.forms[atCompact] = series(len(r.reads), short, 4, 2)
+		}
+		add(l)
+	}
+}
+
+// series is a list at falling lengths, without repeats.
+func series(n int, list func(int) string, limits ...int) []string {
+	var out []string
+	for i, m := range limits {
+		if i > 0 && limits[i-1] > n && m >= n {
+			continue
+		}
+		if s := list(m); len(out) == 0 || out[len(out)-1] != s {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func others(n int, what string) string {
+	if n <= 0 {
+		return ""
+	}
+	return " and " + itoa(n) + " more" + what
+}
+
+func (r *record) gitLines(add func(line)) {
+	if len(r.git) == 0 {
+		return
+	}
+	list := func(level int) func(int) string {
+		return func(n int) string {
+			// Newest facts matter most; they stay in order.
+			facts := r.git[max(0, len(r.git)-n):]
+			var parts []string
+			for i := range facts {
+				parts = append(parts, facts[i].show(level))
+			}
+			s := strings.Join(parts, "; ")
+			if n < len(r.git) {
+				s = itoa(len(r.git)-n) + " earlier; " + s
+			}
+			return s
+		}
+	}
+	add(line{sec: secGit, prio: 89, dim: compartments.Provenance, probe: r.git[len(r.git)-1].key(), forms: [levels][]string{
+		series(len(r.git), list(atFull), 8, 5, 3, 1), series(len(r.git), list(atDense), 5, 3, 1), series(len(r.git), list(atCompact), 4, 2, 1)}})
+}
+
+func (g *gitFact) key() string {
+	if g.hash != "" {
+		return head(g.hash, 7)
+	}
+	return g.text
+}
+
+func (g *gitFact) show(level int) string {
+	if g.hash == "" {
+		if level == atCompact {
+			return shorten(g.text, 60)
+		}
+		return g.text
+	}
+	switch level {
+	case atFull:
+		return strings.TrimSpace("commit " + head(g.hash, 12) + " " + shorten(g.text, 100))
+	case atDense:
+		return strings.TrimSpace(head(g.hash, 9) + " " + shorten(g.text, 70))
+	}
+	return head(g.hash, 7)
+}
+
+func (r *record) ranLines(add func(line)) {
+	shown, newest := 0, -1 // the check that ran last tells the state
+	for i := range r.ran {
+		if c := &r.ran[i]; c.class == classVerify && c.lastOK && (newest < 0 || c.ord >= r.ran[newest].ord) {
+			newest = i
+		}
+	}
+	var index []int
+	for i := range r.ran {
+		c := &r.ran[i]
+		if c.runs == c.failed { // its failure line says all
+			continue
+		}
+		if c.class == classVerify && c.lastOK && c.failed == 0 && i != newest && r.sameProgram(i, newest) {
+			r.ran[newest].like += c.runs // one line says enough for a series
+			continue
+		}
+		if shown++; shown > 14 {
+			break
+		}
+		index = append(index, i)
+	}
+	for _, i := range index {
+		c := &r.ran[i]
+		prio := 52
+		if i == newest {
+			prio = 74
+		}
+		switch c.class {
+		case classInstall:
+			prio = 48
+		case classOther:
+			prio = 46 - min(10, i)
+			if c.edits { // what was changed stands nowhere else
+				prio = 57 - min(10, i)
+			}
+		}
+		text := func(limit int, tail bool) string {
+			s := shorten(c.text, limit)
+			if s == "" {
+				return ""
+			}
+			if c.runs > 1 {
+				s += " ×" + itoa(c.runs)
+				if c.failed > 0 {
+					s += " (" + itoa(c.failed) + " failed)"
+				}
+			}
+			if !tail {
+				return s
+			}
+			switch {
+			case !c.lastOK:
+				s += " → failed last"
+			case c.last != "":
+				s += " → " + c.last
+			case c.class == classVerify:
+				s += " → passed"
+			}
+			if c.like > 0 {
+				s += " (and " + itoa(c.like) + " more like it passed)"
+			}
+			return s
+		}
+		forms := [levels][]string{nonEmpty(text(140, true), text(90, true), text(60, false)), nil, nil}
+		if c.class == classVerify {
+			forms[atDense] = nonEmpty(text(70, true), text(50, true))
+			forms[atCompact] = nonEmpty(text(40, true))
+		} else if c.class == classOther {
+			forms[atDense] = nonEmpty(text(80, false))
+		}
+		add(line{sec: secRan, prio: prio, ord: c.ord, dim: compartments.Narrative, forms: forms})
+	}
+}
+
+// sameProgram reports whether two commands differ in their arguments only.
+func (r *record) sameProgram(i, j int) bool {
+	if j < 0 {
+		return false
+	}
+	a, b := strings.Fields(r.ran[i].text), strings.Fields(r.ran[j].text)
+	return len(a) > 2 && len(b) > 2 && len(a) == len(b) && a[0] == b[0] && a[1] == b[1]
+}
+
+func nonEmpty(forms ...string) []string {
+	return slices.Compact(slices.DeleteFunc(forms, func(s string) bool { return s == "" }))
+}
