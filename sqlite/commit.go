@@ -195,6 +195,9 @@ func (w *writing) sessionRow(p *prepared) (row sessionRow, known bool, err error
 		if row.key, err = result.LastInsertId(); err != nil {
 			return row, false, err
 		}
+		if row.key >= 1<<sessionBits {
+			return row, false, compartments.Errorf(compartments.CodeStorage, "the database has no room for more sessions; forget some")
+		}
 	}
 	row.version++
 	return row, false, nil

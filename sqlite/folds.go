@@ -146,7 +146,7 @@ func (w *writing) trimPlans(session int64) error {
 func (s *Store) Folds(ctx context.Context, id compartments.SessionID) ([]compartments.Fold, error) {
 	var folds []compartments.Fold
 	err := s.read(ctx, func(r *reading) error {
-		key, _, err := r.session(id)
+		key, err := r.session(id)
 		if err != nil || key == 0 {
 			return err
 		}

@@ -172,7 +172,8 @@ func (w *writing) purgeCompartmentWords(int64) (bool, error) {
 }
 
 // merge runs one step and reports whether there was work for it. The negative
-// count asks for one segment in the end, in which no deleted row is left.
+// count asks for one segment in the end, in which no deleted row is left. The
+// count is of pages written, so a stretch of deleted rows alone goes in one step.
 func (w *writing) merge(query string) (bool, error) {
 	var before, after int
 	if _, err := w.c.row(w.ctx, `SELECT total_changes()`, nil, &before); err != nil {

@@ -9,11 +9,10 @@ import (
 	"ctxplugin/compartments"
 )
 
-// session finds a session's key and number of the last fold; key 0 means that
-// it is not stored.
-func (r *reading) session(id compartments.SessionID) (key int64, version int64, err error) {
-	_, err = r.c.row(r.ctx, `SELECT key, version FROM sessions WHERE session = ?`, []any{string(id)}, &key, &version)
-	return key, version, err
+// session finds a session's key; 0 means that it is not stored.
+func (r *reading) session(id compartments.SessionID) (key int64, err error) {
+	_, err = r.c.row(r.ctx, `SELECT key FROM sessions WHERE session = ?`, []any{string(id)}, &key)
+	return key, err
 }
 
 func unknownSession(id compartments.SessionID) error {
@@ -60,7 +59,7 @@ func (r *reading) load(id compartments.SessionID) (*compartments.Stored, error) 
 }
 
 func (r *reading) entries(session int64, about int) ([]compartments.Entry, error) {
-	entries := make([]compartments.Entry, 0, about)
+	entries := make([]compartments.Entry, 0, min(about, 1<<16)) // ordinals may have gaps
 	err := r.c.rows(r.ctx, `SELECT ordinal, id, hash, entry FROM messages WHERE session = ? ORDER BY ordinal`, []any{session},
 		func(rows *sql.Rows) error {
 			var e compartments.Entry
@@ -118,6 +117,29 @@ func (r *reading) compartments(session int64) ([]compartments.Compartment, error
 	return list, err
 }
 
+// Plan returns the bytes of a plan: the one in force, or one that a fold of the
+// last 20 made. Any other is CodeNotFound.
+func (s *Store) Plan(ctx context.Context, id compartments.SessionID, planID string) ([]byte, error) {
+	var plan []byte
+	err := s.read(ctx, func(r *reading) error {
+		var document int64
+		found, err := r.c.row(r.ctx, `SELECT p.document FROM sessions s JOIN plans p ON p.session = s.key
+			WHERE s.session = ? AND p.plan = ?`, []any{string(id), planID}, &document)
+		if err == nil && !found {
+			err = compartments.Errorf(compartments.CodeNotFound, "session %s has no plan %s, or has it no longer", id, planID)
+		}
+		if err != nil {
+			return err
+		}
+		plan, err = r.document(document)
+		return err
+	})
+	if err != nil {
+		return nil, s.fail("read a plan", err)
+	}
+	return plan, nil
+}
+
 // rawChunk is how many messages are read in one transaction: the log cannot
 // shrink meanwhile.
 const rawChunk = 128
@@ -130,7 +152,7 @@ func (s *Store) Raw(ctx context.Context, id compartments.SessionID, ordinals []c
 	raw := make([][]byte, 0, len(ordinals))
 	for done := false; !done; {
 		err := s.read(ctx, func(r *reading) error {
-			key, _, err := r.session(id)
+			key, err := r.session(id)
 			if err != nil {
 				return err
 			}

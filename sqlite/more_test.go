@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -166,6 +168,110 @@ func TestFolds_TextsOfTheLast20(t *testing.T) {
 	if n := count(t, s, `SELECT count(*) FROM blobs WHERE shared = 1`); n > 30 {
 		t.Errorf("%d payloads", n)
 	}
+}
+
+func TestPlan_OfALateFold(t *testing.T) {
+	s := newStore(t)
+	for n := 1; n <= 22; n++ {
+		commit(t, s, &compartments.Batch{Session: "ses", Version: int64(n - 1), ListFrom: -1, PlanID: fmt.Sprint(n), Plan: []byte(fmt.Sprintf(`{"n":%d}`, n)),
+			Fold: &compartments.Fold{Number: n, PlanID: fmt.Sprint(n)}})
+	}
+	commit(t, s, &compartments.Batch{Session: "ses", Version: 22, ListFrom: -1, PlanID: "stub", Plan: []byte(`{"stub":1}`)})
+	commit(t, s, &compartments.Batch{Session: "ses", Version: 23, ListFrom: -1, PlanID: "last", Plan: []byte(`{"last":1}`)})
+	for id, want := range map[string]string{"2": "", "3": `{"n":3}`, "22": `{"n":22}`, "stub": "", "last": `{"last":1}`} {
+		plan, err := s.Plan(context.Background(), "ses", id)
+		if string(plan) != want {
+			t.Errorf("plan %s: %q, %v", id, plan, err)
+		}
+		if want == "" {
+			wantCode(t, err, compartments.CodeNotFound)
+		}
+	}
+	if n := count(t, s, `SELECT count(*) FROM blobs`); n != 41 {
+		t.Errorf("%d blobs, want 21 plans and 20 layouts", n)
+	}
+}
+
+// TestRaw_ChecksItsBytes: bytes that changed on the disk are an error, never a
+// message.
+func TestRaw_ChecksItsBytes(t *testing.T) {
+	for name, change := range map[string]string{
+		"document":        `UPDATE blobs SET bytes = CAST(replace(CAST(bytes AS TEXT), 'hello', 'hullo') AS BLOB) WHERE shared = 0`,
+		"payload":         `UPDATE blobs SET bytes = zeroblob(length(bytes)), form = 0 WHERE shared = 1`,
+		"missing payload": `DELETE FROM blobs WHERE shared = 1`,
+		"form":            `UPDATE blobs SET form = 3`,
+		"record":          `UPDATE blobs SET bytes = x'ffffffffffffffff7f' WHERE shared = 0`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "ctx.db")
+			s := open(t, path, sqlite.Options{})
+			store(t, s, "ses", tool("m1", "bash", `{}`, scrambled(1, 3000)), user("m2", "hello"))
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			sqlOn(t, path, change)
+			s = open(t, path, sqlite.Options{})
+			_, err := s.Raw(context.Background(), "ses", ordinals(2))
+			wantCode(t, err, compartments.CodeStorage)
+		})
+	}
+}
+
+// TestStore_ManyGoroutines: sessions are written, read, indexed and forgotten
+// at once, and the store is closed under them.
+func TestStore_ManyGoroutines(t *testing.T) {
+	s := newStore(t)
+	ctx := context.Background()
+	var group sync.WaitGroup
+	for g := range 6 {
+		id := compartments.SessionID(fmt.Sprint("ses", g))
+		group.Go(func() {
+			for v := range int64(20) {
+				b := &compartments.Batch{Session: id, Version: v, ListFrom: int(v), List: []compartments.Ordinal{compartments.Ordinal(v + 1)},
+					Entries: []compartments.EntryWrite{write(t, int(v+1), user(fmt.Sprint(v), fmt.Sprint(id, " ", v, strings.Repeat(" word", 300))))}}
+				if _, err := s.Commit(ctx, b); err != nil {
+					t.Error(err)
+					return
+				}
+				if v%4 == int64(g%4) {
+					if _, err := s.Index(ctx, 3); err != nil {
+						t.Error(err)
+					}
+				}
+				st, err := s.Load(ctx, id)
+				if err != nil || st.Version != v+1 {
+					t.Errorf("load: %v", err)
+					return
+				}
+				if _, err := s.Raw(ctx, id, st.List); err != nil {
+					t.Error(err)
+				}
+				if hits, err := s.Search(ctx, id, fmt.Sprint(id, " ", v), 5); err != nil || len(hits) == 0 {
+					t.Errorf("search: %v, %v", hits, err)
+				}
+			}
+			if err := s.Forget(ctx, id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for range 4 {
+		group.Go(func() {
+			for {
+				if _, err := s.Sessions(ctx); err != nil {
+					if compartments.CodeOf(err) != compartments.CodeStorage {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		})
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	group.Wait()
 }
 
 func TestCopies_NewestFirst(t *testing.T) {

@@ -196,6 +196,9 @@ func (s *Store) dsn(pragmas ...string) string {
 		path = "/" + path
 	}
 	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}}
+	if s.vfs != "" {
+		q.Set("vfs", s.vfs)
+	}
 	q.Add("_pragma", "busy_timeout("+strconv.FormatInt(s.opts.BusyTimeout.Milliseconds(), 10)+")")
 	for _, p := range pragmas {
 		q.Add("_pragma", p)

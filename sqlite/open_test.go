@@ -414,6 +414,29 @@ func TestOpen_RollbackJournal(t *testing.T) {
 	}
 }
 
+// TestOpen_MigratesOlderSchema: a database of an older version, here of none, is
+// brought up to date, but not while another process has it open.
+func TestOpen_MigratesOlderSchema(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ctx.db")
+	sqlOn(t, path, `PRAGMA application_id = 0x63747870`, `PRAGMA journal_mode = WAL`)
+	other, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var n int
+	if err := other.QueryRow(`SELECT count(*) FROM sqlite_schema`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, tryOpen(path, sqlite.Options{BusyTimeout: 20 * time.Millisecond}), compartments.CodeBusy)
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path, sqlite.Options{})
+	store(t, s, "ses", user("m1", "hello"))
+	load(t, s, "ses")
+}
+
 func TestClosed_FailsWithStorage(t *testing.T) {
 	s := newStore(t)
 	store(t, s, "ses", user("m1", "hello"))

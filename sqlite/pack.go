@@ -35,7 +35,7 @@ type packer struct {
 func (p *packer) start() error {
 	p.once.Do(func() {
 		p.enc, p.err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
 		if p.err == nil {
 			p.dec, p.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(largestBlob))
 		}

@@ -7,12 +7,15 @@ import (
 	"ctxplugin/compartments"
 )
 
+// How a rowid of the word index is made up.
 const (
-	sessionShift = 42 // of a rowid of the word index
+	sessionBits  = 21
 	ordinalBits  = 22
 	passageBits  = 20
-	passageBytes = 32 << 10 // most bytes of one passage
+	sessionShift = ordinalBits + passageBits
 )
+
+const passageBytes = 32 << 10 // most bytes of one passage
 
 // passage is the text that one row of the word index stands for.
 type passage struct {

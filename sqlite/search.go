@@ -44,7 +44,7 @@ func (s *Store) search(ctx context.Context, id compartments.SessionID, q query, 
 	limit = min(max(limit, 1), searchLimit)
 	f := finder{query: q, found: map[spot]ranked{}}
 	err := s.read(ctx, func(r *reading) (err error) {
-		if f.session, _, err = r.session(id); err != nil {
+		if f.session, err = r.session(id); err != nil {
 			return err
 		}
 		if f.session == 0 {

@@ -38,6 +38,7 @@ const (
 type Store struct {
 	path string
 	opts Options
+	vfs  string // SQLite's way to the file system; empty for the usual one
 	pack packer
 
 	writeDB *sql.DB
