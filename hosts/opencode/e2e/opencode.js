@@ -39,14 +39,16 @@ export class Place {
   /**
    * @param {string} baseURL of the mock provider
    * @param {{context: number, output: number}} limit
+   * @param {string[]} plugin other plugins, loaded before those of the plugin folders
    */
-  configure(baseURL, limit) {
+  configure(baseURL, limit, plugin = []) {
     const options = { baseURL, apiKey: "none" };
     const cost = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
     const models = { m: { name: "m", limit, cost, tool_call: true } };
     const config = {
       autoupdate: false,
       share: "disabled",
+      plugin,
       model: "anthropic-mock/m",
       small_model: "anthropic-mock/m",
       permission: { "*": "allow" },
@@ -102,6 +104,9 @@ export class OpenCode {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.exited = new Promise((resolve) => this.child.once("exit", resolve));
+    const kill = () => this.child.kill("SIGKILL");
+    process.once("exit", kill);
+    this.exited.then(() => process.off("exit", kill));
   }
 
   /**
@@ -133,11 +138,11 @@ export class OpenCode {
   }
 
   /**
-   * @param {object} [body]
+   * @param {string} [directory]
    * @returns {Promise<string>} the session's id
    */
-  async session(body = {}) {
-    return (await this.call("POST", "/session", body)).id;
+  async session(directory = this.place.project) {
+    return (await this.call("POST", `/session?directory=${encodeURIComponent(directory)}`, {})).id;
   }
 
   /**
@@ -145,9 +150,10 @@ export class OpenCode {
    * @param {string} session
    * @param {string} text
    * @param {string} [provider]
+   * @param {string} [directory]
    */
-  async turn(session, text, provider = "anthropic-mock") {
-    return this.call("POST", `/session/${session}/message`, {
+  async turn(session, text, provider = "anthropic-mock", directory = this.place.project) {
+    return this.call("POST", `/session/${session}/message?directory=${encodeURIComponent(directory)}`, {
       model: { providerID: provider, modelID: "m" },
       parts: [{ type: "text", text }],
     });

@@ -14,6 +14,7 @@ const AUTOMATIC_CACHE_STEP = 128; // tokens
 
 /** @typedef {{name: string, input: object}} Call */
 /** @typedef {{text?: string, calls?: Call[]}} Reply one answer of the model */
+/** @typedef {Reply | ((body: any) => Line[])} Line a reply, or what makes the next replies from the request */
 /** @typedef {{text: string, marked: boolean}} Block a piece of the request in the order that a cache sees it */
 
 /**
@@ -23,6 +24,7 @@ const AUTOMATIC_CACHE_STEP = 128; // tokens
  * @property {string} parent
  * @property {boolean} title
  * @property {any} body
+ * @property {Block[]} blocks
  * @property {number} tokens
  * @property {number} status
  * @property {{input: number, read: number, write: number}} usage
@@ -36,9 +38,9 @@ export class Provider {
     this.window = window;
     /** @type {Recorded[]} */
     this.requests = [];
-    /** @type {Map<string, Reply[]>} */
+    /** @type {Map<string, Line[]>} */
     this.scripts = new Map();
-    /** @type {Map<string, Reply[]>} */
+    /** @type {Map<string, Line[]>} */
     this.childScripts = new Map();
     /** @type {Map<string, number>} cached prefixes by hash, with their tokens */
     this.cache = new Map();
@@ -67,19 +69,19 @@ export class Provider {
   /**
    * What the model answers next in a session, one reply a request.
    * @param {string} session
-   * @param {Reply[]} replies
+   * @param {Line[]} lines
    */
-  say(session, replies) {
-    this.scripts.set(session, [...(this.scripts.get(session) ?? []), ...replies]);
+  say(session, lines) {
+    this.scripts.set(session, [...(this.scripts.get(session) ?? []), ...lines]);
   }
 
   /**
    * The same for the next child of a session.
    * @param {string} parent
-   * @param {Reply[]} replies
+   * @param {Line[]} lines
    */
-  sayInChild(parent, replies) {
-    this.childScripts.set(parent, [...replies]);
+  sayInChild(parent, lines) {
+    this.childScripts.set(parent, [...lines]);
   }
 
   /**
@@ -112,6 +114,7 @@ export class Provider {
       parent,
       title,
       body,
+      blocks,
       tokens,
       usage,
       marks,
@@ -126,7 +129,7 @@ export class Provider {
       response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(refusal));
       return;
     }
-    const reply = title ? { text: "A title" } : this.#next(session, parent);
+    const reply = title ? { text: "A title" } : this.#next(session, parent, body);
     response.writeHead(200, { "content-type": "text/event-stream" });
     if (protocol === "anthropic") streamAnthropic(response, reply, usage);
     else streamOpenAI(response, reply, usage);
@@ -135,15 +138,21 @@ export class Provider {
   /**
    * @param {string} session
    * @param {string} parent
+   * @param {any} body
    * @returns {Reply}
    */
-  #next(session, parent) {
+  #next(session, parent, body) {
     const first = this.childScripts.get(parent);
     if (first && !this.scripts.has(session)) {
       this.scripts.set(session, first);
       this.childScripts.delete(parent);
     }
-    return this.scripts.get(session)?.shift() ?? { text: "Nothing was scripted." };
+    const script = this.scripts.get(session) ?? [];
+    for (let line = script.shift(); line; line = script.shift()) {
+      if (typeof line !== "function") return line;
+      script.unshift(...line(body));
+    }
+    return { text: "Nothing was scripted." };
   }
 
   /**

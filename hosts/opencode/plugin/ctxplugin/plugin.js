@@ -97,8 +97,8 @@ class Host {
         // Only a binary that is there may take over from the host.
         if (hello) Object.assign(config, { compaction: { auto: false, prune: false } });
       }),
-      "chat.message": safely(({ sessionID }) => {
-        models.fetch()?.catch(() => {});
+      "chat.message": safely(({ sessionID, model }) => {
+        if (model) models.lookup(model, 0); // asked for now, it is there when the step begins
         const { mirror } = this.session(sessionID);
         if (mirror.parent !== undefined) return;
         client.session.get({ path: { id: sessionID } }).then(

@@ -1,0 +1,377 @@
+/**
+ * The whole way with the real host: OpenCode, the shim as the installer writes
+ * it, the real binary, and a provider that refuses what a real one would refuse.
+ */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { OpenCode, Place } from "./opencode.js";
+import { Provider } from "./provider.js";
+import { LONG_FILE, steps, turn, writeProject } from "./work.js";
+
+/** @typedef {import("./provider.js").Recorded} Recorded */
+
+const WINDOW = 24_000;
+const OUTPUT = 2_000;
+const TURNS = Number(process.env.CTXPLUGIN_E2E_TURNS ?? 80); // fewer are for trying things out
+const KILL_AT = Math.floor(TURNS * 0.4);
+const RESTART_AT = Math.floor(TURNS * 0.7);
+const STEPS = 60;
+const CHILD_STEPS = 30;
+const SECOND_PLUGIN_TURNS = 20;
+const TURNS_WITHOUT_BINARY = 8;
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const provider = new Provider(WINDOW);
+const place = new Place();
+const binary = join(place.root, "ctxplugin");
+const latencies = join(place.root, "latencies");
+const other = join(place.root, "other"); // a second project, with a second plugin
+/** @type {OpenCode} */
+let host;
+let baseURL = "";
+
+/** The two long sessions, by provider. */
+const long = { "anthropic-mock": "", "openai-mock": "" };
+
+/** @param {Record<string, string>} [environment] */
+function start(environment) {
+  return OpenCode.start(place, { CTXPLUGIN_E2E_LATENCY: latencies, ...environment });
+}
+
+process.once("SIGTERM", () => process.exit(1)); // the host goes with us
+process.once("SIGINT", () => process.exit(1));
+
+before(async () => {
+  const plugins = join(HERE, "plugins");
+  baseURL = await provider.start();
+  place.configure(baseURL, { context: WINDOW, output: OUTPUT }, [join(plugins, "before.js")]);
+  execFileSync("go", ["build", "-o", binary, "./cmd/ctxplugin"], {
+    cwd: join(HERE, "../../.."),
+    stdio: "inherit",
+  });
+  ctxplugin("install", "opencode");
+  for (const project of [place.project, other]) {
+    writeProject(project);
+    const folder = join(project, ".opencode", "plugin"); // loaded after the user's own
+    mkdirSync(folder, { recursive: true });
+    copyFileSync(join(plugins, "after.js"), join(folder, "after.js"));
+  }
+  copyFileSync(join(plugins, "system-text.js"), join(other, ".opencode", "plugin", "system-text.js"));
+  host = await start();
+});
+
+after(async () => {
+  await host?.stop();
+  await provider.stop();
+  if (process.env.CTXPLUGIN_E2E_KEEP) console.log(`kept ${place.root}`);
+  else place.remove();
+});
+
+/** @param {string[]} args */
+function ctxplugin(...args) {
+  return execFileSync(binary, args, { env: place.environment(), encoding: "utf8" });
+}
+
+/**
+ * @param {string} session
+ * @returns {any}
+ */
+function status(session) {
+  return JSON.parse(ctxplugin("status", "--json", session));
+}
+
+/**
+ * @param {string} session
+ * @param {string} model
+ * @param {number} from
+ * @param {number} to
+ */
+async function turns(session, model, from, to, project = place.project) {
+  for (let i = from; i < to; i++) {
+    const { ask, script } = turn(project, i);
+    provider.say(session, script);
+    const answer = await host.turn(session, ask, model, project);
+    assert.equal(answer.info.error, undefined, JSON.stringify(answer.info.error));
+  }
+}
+
+/**
+ * The rendered history of a request: the texts of its pairs.
+ * @param {Recorded} request
+ * @returns {string[]}
+ */
+function head({ body }) {
+  const messages = body.messages.filter((/** @type {any} */ { role }) => role !== "system");
+  const texts = [];
+  for (let i = 0; text(messages[i + 1]) === "Noted." && messages[i + 1].role === "assistant"; i += 2) {
+    texts.push(text(messages[i]));
+  }
+  return texts;
+}
+
+/** @param {any} message */
+function text(message) {
+  const content = message?.content;
+  return typeof content === "string"
+    ? content
+    : (content ?? []).map((/** @type {any} */ b) => b.text).join("\n");
+}
+
+/** @param {Recorded[]} requests */
+function assertNothingRefused(requests) {
+  for (const [i, { status, tokens, marks }] of requests.entries()) {
+    assert.equal(status, 200, `request ${i}: ${tokens} tokens, ${marks} marks`);
+  }
+}
+
+/**
+ * Counts the folds that requests show, and checks that nothing else changes a
+ * request's beginning.
+ * @param {Recorded[]} requests
+ * @returns {{full: number, appended: number[]}} appended: places of requests right after an append fold
+ */
+function assertFoldsAlone(requests) {
+  const found = { full: 0, appended: /** @type {number[]} */ ([]) };
+  for (let i = 1; i < requests.length; i++) {
+    const [then, now] = [requests[i - 1], requests[i]];
+    const [was, is] = [head(then), head(now)];
+    if (JSON.stringify(was) === JSON.stringify(is)) {
+      const changed = then.blocks.findIndex(({ text }, k) => text !== now.blocks[k]?.text);
+      assert.equal(
+        changed,
+        -1,
+        `request ${i} differs in block ${changed}:\n${then.blocks[changed]?.text}\n${now.blocks[changed]?.text}`,
+      );
+    } else if (was.length > 0 && was.every((pair, k) => pair === is[k])) found.appended.push(i);
+    else found.full++;
+  }
+  return found;
+}
+
+/** @param {string} text of a block */
+function isNoted(text) {
+  return text.startsWith("assistant") && text.includes('"Noted."');
+}
+
+/** @returns {number[]} */
+function binaries() {
+  const rows = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).trim().split("\n");
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, parent, command]) => Number(parent) === host.child.pid && command === binary)
+    .map(([pid]) => Number(pid));
+}
+
+test("two long sessions, a killed binary and a restarted host", async (t) => {
+  const models = /** @type {(keyof typeof long)[]} */ (Object.keys(long));
+  for (const model of models) long[model] = await host.session();
+  /** @param {number} from @param {number} to */
+  const both = (from, to) => Promise.all(models.map((model) => turns(long[model], model, from, to)));
+  await both(0, KILL_AT);
+  const [pid, ...more] = binaries();
+  assert.ok(pid && more.length === 0, "one binary runs");
+  process.kill(pid, "SIGKILL");
+  await both(KILL_AT, RESTART_AT);
+  assert.notEqual(binaries()[0], pid);
+  await host.stop();
+  host = await start();
+  await both(RESTART_AT, TURNS);
+
+  for (const model of models) {
+    const requests = provider.of(long[model]);
+    const { stats, folds } = status(long[model]);
+    const { full, appended } = assertFoldsAlone(requests);
+    t.diagnostic(
+      `${model}: ${requests.length} requests, ${appended.length} append folds, ${full} full folds, ` +
+        `most ${Math.max(...requests.map(({ tokens }) => tokens))} tokens of ${WINDOW}`,
+    );
+    assert.ok(requests.length >= TURNS * 2);
+    assertNothingRefused(requests);
+    assert.ok(appended.length > 0, "no append fold happened");
+    assert.equal(full + appended.length, folds.length, "every change is a fold in the ledger");
+    assert.ok(stats.compartments > 0);
+  }
+});
+
+test("after an append fold all earlier pairs are read from the cache", () => {
+  const requests = provider.of(long["anthropic-mock"]);
+  const { appended } = assertFoldsAlone(requests);
+  assert.ok(appended.length > 0);
+  for (const i of appended) {
+    const pairs = head(requests[i - 1]).length;
+    let noted = 0;
+    let tokens = 0;
+    for (const block of requests[i].blocks) {
+      tokens += Math.ceil(Buffer.byteLength(block.text) / 4.5);
+      if (isNoted(block.text) && ++noted === pairs) break;
+    }
+    assert.ok(
+      requests[i].usage.read >= tokens,
+      `request ${i}: ${requests[i].usage.read} tokens read, ${pairs} earlier pairs end at ${tokens}`,
+    );
+  }
+});
+
+test("the newest pair carries a cache mark while the request has room for one", () => {
+  const requests = provider.of(long["anthropic-mock"]).filter((request) => head(request).length > 0);
+  const marked = requests.filter(({ blocks }) => blocks.some(({ text, marked }) => marked && isNoted(text)));
+  // Right after a start of the host the fixed part may not have been seen yet.
+  assert.ok(
+    marked.length >= requests.length - 2,
+    `${marked.length} of ${requests.length} requests have the mark`,
+  );
+});
+
+test("an original that left the request is read again, word for word and in pages", async (t) => {
+  const session = long["anthropic-mock"];
+  const messages = await host.call("GET", `/session/${session}/message`);
+  const isLong = (/** @type {any} */ part) => part.state?.input?.filePath?.endsWith(LONG_FILE);
+  const message = messages.findIndex((/** @type {any} */ { parts }) => parts.some(isLong)) + 1;
+  const part = messages[message - 1].parts.findIndex(isLong);
+  const original = messages[message - 1].parts[part].state.output;
+  const before = provider.of(session).at(-1);
+  assert.ok(
+    !JSON.stringify(before?.body).includes(original.split("\n")[100]),
+    "the original is still in the request",
+  );
+
+  /** @type {Buffer[]} */
+  const pages = [];
+  /** @param {any} body @returns {import("./provider.js").Line[]} */
+  const follow = (body) => {
+    const page = Buffer.from(text({ content: body.messages.at(-1).content[0].content }));
+    const shown = /^=== message \d+, part \d+, output \(.*\), bytes (\d+)-(\d+) of \d+\n/m.exec(
+      page.toString("latin1"),
+    );
+    assert.ok(shown, page.toString());
+    const start = shown.index + shown[0].length;
+    const length = Number(shown[2]) - Number(shown[1]);
+    pages.push(page.subarray(start, start + length));
+    const rest = /^(?:Rest|More): (\w+)\((.*)\)$/m.exec(page.subarray(start + length).toString());
+    return rest
+      ? [{ calls: [{ name: rest[1], input: JSON.parse(rest[2]) }] }, follow]
+      : [{ text: "That is all of it." }];
+  };
+  provider.say(session, [
+    { calls: [{ name: "ctx_expand", input: { message, part, field: "output" } }] },
+    follow,
+  ]);
+  await host.turn(session, "Show me the long file again.");
+  t.diagnostic(`${Buffer.concat(pages).length} bytes in ${pages.length} pages`);
+  assert.equal(Buffer.concat(pages).toString(), original);
+  assert.ok(pages.length > 1);
+  assertNothingRefused(provider.of(session));
+});
+
+test("one message with many steps is managed from its second step on", async (t) => {
+  const session = await host.session();
+  provider.say(session, [...steps(place.project, STEPS), { text: "Done." }]);
+  await host.turn(session, "Read all files and tell me which ones disagree.");
+  const requests = provider.of(session);
+  assert.equal(requests.length, STEPS + 1);
+  assertNothingRefused(requests);
+  const { full, appended } = assertFoldsAlone(requests);
+  t.diagnostic(`${full} full and ${appended.length} append folds in ${STEPS} steps`);
+  assert.ok(head(requests[STEPS]).length > 0);
+  for (const request of requests) {
+    assert.ok(
+      JSON.stringify(request.body.messages).includes("tell me which ones disagree"),
+      "the request is kept",
+    );
+  }
+});
+
+test("a subagent is managed like any session", async (t) => {
+  const session = await host.session();
+  const prompt = "Compare every file with its neighbour and report the differences.";
+  const input = { description: "Compare files", prompt, subagent_type: "general" };
+  provider.say(session, [{ calls: [{ name: "task", input }] }, { text: "The subagent has reported." }]);
+  provider.sayInChild(session, [
+    ...steps(place.project, CHILD_STEPS),
+    { text: "No differences that matter." },
+  ]);
+  await host.turn(session, "Have the files compared.");
+  const requests = provider.requests.filter(({ parent }) => parent === session);
+  assert.equal(requests.length, CHILD_STEPS + 1);
+  assertNothingRefused([...requests, ...provider.of(session)]);
+  const { full, appended } = assertFoldsAlone(requests);
+  t.diagnostic(`${full} full and ${appended.length} append folds in ${CHILD_STEPS} steps`);
+  assert.ok(head(requests[CHILD_STEPS]).length > 0);
+  for (const request of requests)
+    assert.ok(JSON.stringify(request.body.messages).includes(prompt), "the order is kept");
+  assert.match(JSON.stringify(provider.of(session).at(-1)?.body), /No differences that matter/);
+});
+
+test("beside a plugin that adds system text no request has too many marks", async () => {
+  const session = await host.session(other);
+  await turns(session, "anthropic-mock", 0, SECOND_PLUGIN_TURNS, other);
+  const requests = provider.of(session);
+  assertNothingRefused(requests);
+  assert.ok(
+    requests.every(({ body }) => body.system.length === 2),
+    "the other plugin adds its text",
+  );
+  assert.ok(requests.some((request) => head(request).length > 0));
+  assert.ok(
+    requests.every(
+      ({ blocks }) => !blocks.some(({ text, marked }) => marked && isNoted(text) && !isLast(blocks, text)),
+    ),
+  );
+  assertFoldsAlone(requests);
+});
+
+test("titles are made as without the plugin", async () => {
+  /** @param {OpenCode} on */
+  const titled = async (on) => {
+    const session = await on.session();
+    provider.say(session, [{ text: "It reads an empty row as the end." }]);
+    await on.turn(session, "Why does the importer drop the last row?");
+    const requests = provider.requests.filter((request) => request.session === session && request.title);
+    assert.equal(requests.length, 1);
+    return JSON.stringify(requests[0].body);
+  };
+  const bare = new Place();
+  bare.configure(baseURL, { context: WINDOW, output: OUTPUT });
+  const plain = await OpenCode.start(bare);
+  try {
+    assert.equal(await titled(host), await titled(plain));
+  } finally {
+    await plain.stop();
+    bare.remove();
+  }
+});
+
+test("without the binary a session far longer than the window works on every turn", async (t) => {
+  await host.stop();
+  unlinkSync(binary);
+  host = await start();
+  for (const model of /** @type {(keyof typeof long)[]} */ (Object.keys(long))) {
+    const session = long[model];
+    const before = provider.of(session);
+    await turns(session, model, TURNS, TURNS + TURNS_WITHOUT_BINARY);
+    const requests = provider.of(session).slice(before.length);
+    assertNothingRefused(requests);
+    const last = /** @type {Recorded} */ (before.at(-1));
+    assert.deepEqual(head(requests[0]), head(last), "the last plan is in force");
+    const messages = await host.call("GET", `/session/${session}/message`);
+    const windows = Buffer.byteLength(JSON.stringify(messages)) / 4.5 / WINDOW;
+    t.diagnostic(`${model}: ${windows.toFixed(1)} windows long, ${requests.length} requests`);
+    assert.ok(windows > 3 || TURNS < 80);
+  }
+});
+
+test("how long the hook took", (t) => {
+  const ms = readFileSync(latencies, "utf8")
+    .trim()
+    .split("\n")
+    .map(Number)
+    .sort((x, y) => x - y);
+  const at = (/** @type {number} */ share) =>
+    ms[Math.min(ms.length - 1, Math.floor(ms.length * share))].toFixed(1);
+  t.diagnostic(`${ms.length} transforms: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, most ${at(1)} ms`);
+  assert.ok(ms.length >= TURNS * 4 && ms.every(Number.isFinite));
+});
