@@ -40,9 +40,9 @@ type Option struct {
 // budget is the history budget, target what a selection that demotes goes down
 // to; limit is what all messages of the next request may weigh, 0 for no limit.
 func Choose(m *Material, budget, target, limit int, s Settings) Option {
-	full := m.option(0, budget, target, s)
+	full := m.option(0, budget, target, limit, s)
 	for kept := len(m.Pairs); kept > 0; kept-- {
-		o := m.option(kept, budget, target, s)
+		o := m.option(kept, budget, target, limit, s)
 		if !o.Fits || limit > 0 && o.After > limit {
 			continue
 		}
@@ -54,17 +54,34 @@ func Choose(m *Material, budget, target, limit int, s Settings) Option {
 	return full
 }
 
-// option works out the fold that keeps the first kept pairs.
-func (m *Material) option(kept, budget, target int, s Settings) Option {
-	o := Option{Divergence: kept}
+// option works out the fold that keeps the first kept pairs. If it is over the
+// limit with compartments that stay raw, they are rendered too: what stays raw
+// may keep a large user message in view.
+func (m *Material) option(kept, budget, target, limit int, s Settings) Option {
+	var candidates []Candidate
+	for i := kept; i < len(m.Pairs); i++ {
+		candidates = append(candidates, m.Pairs[i].Candidates...)
+	}
+	candidates = append(candidates, m.New...)
+	o := m.selected(kept, candidates, budget, target, s)
+	if limit == 0 || o.After <= limit || o.Raw == 0 {
+		return o
+	}
+	for i := range candidates {
+		candidates[i].NotRaw = true
+	}
+	if rendered := m.selected(kept, candidates, budget, target, s); rendered.After < o.After {
+		return rendered
+	}
+	return o
+}
+
+func (m *Material) selected(kept int, candidates []Candidate, budget, target int, s Settings) Option {
+	o := Option{Divergence: kept, Candidates: candidates}
 	fixed := 0
 	for i := range m.Pairs[:kept] {
 		fixed += m.Pairs[i].Layout.Tokens
 	}
-	for i := kept; i < len(m.Pairs); i++ {
-		o.Candidates = append(o.Candidates, m.Pairs[i].Candidates...)
-	}
-	o.Candidates = append(o.Candidates, m.New...)
 	opening := Preamble(kept == 0)
 	o.Target = budget - fixed - opening
 	o.Selection = Select(o.Candidates, o.Target, s)

@@ -12,6 +12,7 @@ type Candidate struct {
 	Compartment *compartments.Compartment
 	Applied     compartments.Tier // what the last fold rendered; TierRaw if it is not in the head
 	Relevance   int               // permille; 1000 means nothing special
+	NotRaw      bool              // may not stay raw, because of what that keeps in view
 }
 
 // Selection is a tier for every candidate.
@@ -163,7 +164,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	anchored := false
 	for _, t := range comp.Legal() {
 		if t == compartments.TierRaw {
-			if c.Applied == compartments.TierRaw && s.ForceTier == compartments.TierNone || comp.Retention == compartments.Pinned {
+			if c.Applied == compartments.TierRaw && !c.NotRaw && s.ForceTier == compartments.TierNone || comp.Retention == compartments.Pinned {
 				points = append(points, at(t, comp.RawTokens, 1000))
 			}
 			continue

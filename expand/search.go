@@ -100,6 +100,17 @@ func (x *Expander) findings(ctx context.Context, s *scene, hits []compartments.H
 		part    int
 		field   compartments.Field
 	}
+	// what was said stands before what retells it
+	hits = slices.Clone(hits)
+	slices.SortStableFunc(hits, func(a, b compartments.Hit) int {
+		switch {
+		case a.Ordinal != 0 && b.Ordinal == 0:
+			return -1
+		case a.Ordinal == 0 && b.Ordinal != 0:
+			return 1
+		}
+		return 0
+	})
 	var ordinals []compartments.Ordinal
 	for _, h := range hits {
 		if s.entry(h.Ordinal) != nil && !slices.Contains(ordinals, h.Ordinal) {

@@ -153,14 +153,29 @@ func (p *pass) keptTokens(through int) int {
 	return n
 }
 
+// cuts are the places where a forced fold may let the tail begin, in the order
+// in which they are tried: the tail as it should be, the least one, and, for a
+// request that would not fit even so, the newest user message alone, when the
+// newest step belongs to the turn before it and would keep that turn's user
+// message in view.
+func (p *pass) cuts() []int {
+	cuts := []int{p.tailCut(p.v, decay.Tail(p.w.Usable, p.settings()))}
+	if least := p.tailCut(p.v, 0); least > cuts[0] {
+		cuts = append(cuts, least)
+	}
+	if t := p.turnStart(p.v); t > cuts[len(cuts)-1] {
+		cuts = append(cuts, t)
+	}
+	return cuts
+}
+
 // force folds until the request is at the aim, as far as the protected tail lets
-// it: first with the tail as it is, then with the least tail.
+// it.
 func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason compartments.Reason, m decay.Moment) error {
 	s := p.settings()
 	aim := p.w.Usable * s.ForceAim / 1000
 	var best decay.Option
-	for _, extra := range [...]int{decay.Tail(p.w.Usable, s), 0} {
-		cut := p.tailCut(p.v, extra)
+	for _, cut := range p.cuts() {
 		if err := p.cover(ctx, batch, cut); err != nil {
 			return err
 		}
@@ -171,7 +186,7 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 		if best.Candidates == nil || o.After < best.After {
 			best = o
 		}
-		if best.After <= aim {
+		if best.After <= aim || cut == p.tailCut(p.v, 0) && best.After <= p.w.Usable {
 			break
 		}
 	}

@@ -175,9 +175,11 @@ func (p *pass) divide() {
 // that the count is rather too high.
 const fixedBytesPerToken = 4
 
-// uncalibrate is the most tokens of ours that the provider counts as n.
+// uncalibrate is the most tokens of ours that the provider counts as n. A ratio
+// below one is not believed: it is one for system, tools and messages together,
+// and may come from the first two alone.
 func uncalibrate(c tokens.Calibration, n int) int {
-	one := c.Apply(1_000_000) // the ratio in parts per million
+	one := max(1_000_000, c.Apply(1_000_000)) // the ratio in parts per million
 	return int(int64(n) * 1_000_000 / int64(one))
 }
 
@@ -284,10 +286,19 @@ func (p *pass) stale() bool {
 // irreducible names what is too large for the window even so.
 func (p *pass) irreducible() string {
 	largest, at := 0, 0
-	for i := p.dropped(); i < len(p.v.order); i++ {
-		if n := p.tokensAt(p.v, i); n > largest {
-			largest, at = n, i
+	weigh := func(place int) {
+		if n := p.tokensAt(p.v, place); n > largest {
+			largest, at = n, place
 		}
+	}
+	from := p.dropped()
+	for _, id := range p.plan.Keep {
+		if o, ok := p.byID[id]; ok && p.v.place[o-1] >= 0 && p.v.place[o-1] < from {
+			weigh(p.v.place[o-1])
+		}
+	}
+	for i := from; i < len(p.v.order); i++ {
+		weigh(i)
 	}
 	if largest == 0 {
 		return fmt.Sprintf("system text and tools take %d tokens of a window of %d", p.w.Fixed, p.w.Context)
