@@ -12,11 +12,17 @@ import (
 // characters takes.
 func StubTokens(preview int) int { return 60 + preview/2 }
 
-// Stub is the placeholder of a completed output: what it was, a preview of at
-// most that many characters, and the exact call that returns all of it. It is
-// a pure function of the stored part and its place.
+// Stub is the placeholder of a completed output, or of the text of a message:
+// what it was, a preview of at most that many characters, and the exact call
+// that returns all of it. It is a pure function of the stored part and its place.
 func Stub(p *compartments.Part, ordinal compartments.Ordinal, part, preview int) string {
 	var b strings.Builder
+	if p.Kind != compartments.PartTool {
+		fmt.Fprintf(&b, "[stored text, %d characters; not shown here. The whole: ctx_expand({\"message\": %d, \"part\": %d})]",
+			utf8.RuneCountInString(p.Text), ordinal, part)
+		appendPreview(&b, p.Text, preview)
+		return b.String()
+	}
 	state := "completed"
 	if p.Status == compartments.StatusError {
 		state = "failed"
@@ -25,11 +31,15 @@ func Stub(p *compartments.Part, ordinal compartments.Ordinal, part, preview int)
 	}
 	fmt.Fprintf(&b, "[stored output of %s, %s, %d characters; not shown here. The whole: ctx_expand({\"message\": %d, \"part\": %d})]",
 		oneLine(p.Tool, 40), state, utf8.RuneCountInString(p.Output), ordinal, part)
-	if head := clipRunes(p.Output, preview); head != "" {
+	appendPreview(&b, p.Output, preview)
+	return b.String()
+}
+
+func appendPreview(b *strings.Builder, text string, most int) {
+	if head := clipRunes(text, most); head != "" {
 		b.WriteString("\nIt begins:\n")
 		b.WriteString(head)
 	}
-	return b.String()
 }
 
 func oneLine(s string, most int) string {

@@ -126,6 +126,9 @@ func TestFork_InPieces(t *testing.T) {
 func (h *host) pieces(n int, f func(piece int)) {
 	h.t.Helper()
 	for piece := 0; ; piece++ {
+		if piece > 3*len(h.list) {
+			h.t.Fatalf("the list never gets there")
+		}
 		f(piece)
 		to := min(h.acked+n, len(h.list))
 		rev, err := h.piece(h.acked, to)

@@ -148,3 +148,16 @@ func (m *memory) Forget(_ context.Context, id compartments.SessionID) error {
 	delete(m.all, id)
 	return nil
 }
+
+// unreadable is a memory whose messages cannot be read while it is broken.
+type unreadable struct {
+	*memory
+	broken bool
+}
+
+func (u *unreadable) Raw(ctx context.Context, id compartments.SessionID, ordinals []compartments.Ordinal) ([][]byte, error) {
+	if u.broken {
+		return nil, compartments.Errorf(compartments.CodeStorage, "the disk is gone")
+	}
+	return u.memory.Raw(ctx, id, ordinals)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"ctxplugin/compartments"
 	"ctxplugin/historian"
@@ -11,10 +12,10 @@ import (
 
 // naive is a historian for tests: it cuts every eight messages and writes the
 // head of the texts, so that what a test sees of tiers is easy to foretell.
-type naive struct{ runs int }
+type naive struct{ runs atomic.Int64 }
 
 func (n *naive) Write(_ context.Context, r historian.Range) ([]compartments.Compartment, error) {
-	n.runs++
+	n.runs.Add(1)
 	var out []compartments.Compartment
 	from := 0
 	for i := range r.Messages {

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"ctxplugin/compartments"
@@ -38,37 +40,50 @@ type Session struct {
 	incoming     []compartments.Ordinal
 	incomingRevs []compartments.Revision
 
-	view       view
-	unverified bool                                         // nothing was checked against its source hash since the session was read
-	saved      map[compartments.Ordinal]int                 // tokens that the plan's edits save, by message
-	covered    []bool                                       // by ordinal-1: messages that some compartment was written from
-	changed    []bool                                       // by ordinal-1: those of them whose content changed since the session was read
-	texts      map[compartments.Ordinal][]compartments.Part // parts of messages that stubs were made of, decoded
-	told       map[string]bool                              // notices given
+	view    view
+	saved   map[compartments.Ordinal]int // tokens that the plan's edits save, by message
+	covered []bool                       // by ordinal-1: messages that some compartment was written from
+	changed []bool                       // by ordinal-1: those of them whose content may be another by now
+	told    map[string]bool              // notices given
 
 	failures, rests int // failures of the historian in a row, and passes that it rests for them
 }
+
+// conflicts is how often in a row another process may commit first before a call
+// gives up.
+const conflicts = 8
+
+// errReread asks for the session to be read again: another process may have
+// changed it.
+var errReread = errors.New("the session is read again")
 
 // run calls f on the loaded session. An error leaves no half-made state behind:
 // if f touched the session, it is dropped and read again by the next call. When
 // another process committed first, that is at once, and f runs once more.
 func (se *Session) run(ctx context.Context, f func(*Session) error) error {
-	for se.again = false; ; se.again = true {
+	se.again = false
+	for try := 0; ; try++ {
 		se.touched = false
+		before := se.version
 		err := se.load(ctx)
 		if err == nil {
+			if locked := try > 1 && se.version == before; locked {
+				try = conflicts // nobody committed: the store is locked
+			}
 			err = f(se)
 		}
 		if err == nil {
 			return nil
 		}
 		busy := compartments.CodeOf(err) == compartments.CodeBusy
-		if se.touched || busy {
+		reread := errors.Is(err, errReread)
+		if se.touched || busy || reread {
 			se.loaded = false
 		}
-		if !busy || se.again {
+		if !busy && !reread || try >= conflicts {
 			return err
 		}
+		se.again = true
 	}
 }
 
@@ -103,6 +118,9 @@ func (se *Session) adopt(stored *compartments.Stored) error {
 			st.Layout[i].Text = plan.Head[i].Text
 		}
 	}
+	if err := whole(stored); err != nil {
+		return compartments.Errorf(compartments.CodeStorage, "session %s: %w", se.id, err)
+	}
 	se.parent, se.version = stored.Parent, stored.Version
 	se.entries, se.list = stored.Entries, stored.List
 	se.planID, se.encoded, se.plan, se.folds, se.st = stored.PlanID, stored.Plan, plan, stored.Folds, st
@@ -121,13 +139,31 @@ func (se *Session) adopt(stored *compartments.Stored) error {
 		se.serve(&stored.Compartments[i])
 	}
 	se.incoming, se.incomingRevs = nil, nil
-	se.texts = map[compartments.Ordinal][]compartments.Part{}
 	se.prefix = se.revisions([]compartments.Revision{compartments.EmptyRevision()}, se.list)
-	se.unverified = true
 	se.view = se.look()
-	se.unverified = false
 	se.weighEdits()
 	se.loaded = true
+	return nil
+}
+
+// whole checks that what the store returned names only messages that it has.
+func whole(stored *compartments.Stored) error {
+	for i := range stored.Entries {
+		if stored.Entries[i].Ordinal != compartments.Ordinal(i+1) {
+			return fmt.Errorf("message %d is missing", i+1)
+		}
+	}
+	last := compartments.Ordinal(len(stored.Entries))
+	for _, o := range stored.List {
+		if o < 1 || o > last {
+			return fmt.Errorf("its list names message %d of %d", o, last)
+		}
+	}
+	for i := range stored.Compartments {
+		if m := stored.Compartments[i].Members; len(m) == 0 || slices.Min(m) < 1 || slices.Max(m) > last {
+			return fmt.Errorf("compartment %d names a message that is missing", stored.Compartments[i].ID)
+		}
+	}
 	return nil
 }
 
@@ -142,13 +178,13 @@ func (se *Session) revisions(revs []compartments.Revision, ordinals []compartmen
 
 func (se *Session) entry(o compartments.Ordinal) *compartments.Entry { return &se.entries[o-1] }
 
-// serve lets a stored compartment serve wherever its run stands.
+// serve lets a compartment serve wherever its run stands.
 func (se *Session) serve(c *compartments.Compartment) {
 	se.all[c.ID] = c
+	changed := se.runHash(c.Members) != c.SourceHash
 	for _, m := range c.Members {
-		if int(m) <= len(se.covered) {
-			se.covered[m-1] = true
-		}
+		se.covered[m-1] = true
+		se.changed[m-1] = se.changed[m-1] || changed
 	}
 }
 

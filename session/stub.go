@@ -9,42 +9,31 @@ import (
 	"ctxplugin/decay"
 )
 
-// stub makes the request fit where folding did not: completed outputs become
-// stubs, those of the newest step first, which were never sent, largest first.
-// If the history is what does not fit, it goes too: what is sent never exceeds
-// the window because of history.
+// stub makes the request fit where folding did not: completed results become
+// stubs, those of the newest step first, which were never sent, largest first;
+// then, if that is not enough, what people said before the newest message.
 func (p *pass) stub(ctx context.Context, batch *compartments.Batch) error {
 	total := p.messages()
 	if total <= p.w.Usable {
 		return nil
 	}
-	s := p.settings()
 	plan := p.plan
 	plan.Edits = slices.Clone(plan.Edits)
-	for _, preview := range [...]int{s.StubPreview, 0} {
-		for _, c := range p.stubbable(plan, preview) {
-			if total <= p.w.Usable {
-				break
+	for _, words := range [...]bool{false, true} {
+		for _, preview := range [...]int{p.settings().StubPreview, 0} {
+			for _, c := range p.stubbable(plan, words, preview) {
+				if total <= p.w.Usable {
+					break
+				}
+				saves, err := p.put(ctx, &plan, c, preview)
+				if err != nil {
+					return err
+				}
+				total -= saves
 			}
-			parts, err := p.parts(ctx, c.ordinal)
-			if err != nil {
-				return err
-			}
-			text := decay.Stub(&parts[c.part], c.ordinal, c.part, preview)
-			saves := c.tokens - p.cfg.Count(text)
-			if saves <= 0 {
-				continue
-			}
-			edit := compartments.Edit{MessageID: p.entry(c.ordinal).ID, Part: c.part, Field: compartments.FieldOutput, Value: text}
-			if i := slices.IndexFunc(plan.Edits, func(e compartments.Edit) bool { return e.MessageID == edit.MessageID && e.Part == edit.Part }); i >= 0 {
-				plan.Edits[i] = edit
-			} else {
-				plan.Edits = append(plan.Edits, edit)
-			}
-			total -= saves
 		}
 	}
-	if len(plan.Edits) == len(p.plan.Edits) && slices.Equal(plan.Edits, p.plan.Edits) {
+	if slices.Equal(plan.Edits, p.plan.Edits) {
 		return nil
 	}
 	if err := p.setPlan(plan); err != nil {
@@ -59,50 +48,73 @@ func (p *pass) stub(ctx context.Context, batch *compartments.Batch) error {
 	return nil
 }
 
-// output is a completed output that may become a stub.
-type output struct {
+// put puts a stub into the plan and returns the tokens that it saves; none if
+// the stub would be no smaller.
+func (p *pass) put(ctx context.Context, plan *compartments.Plan, c bulk, preview int) (saves int, err error) {
+	parts, err := p.parts(ctx, c.ordinal)
+	if err != nil {
+		return 0, err
+	}
+	edit := compartments.Edit{MessageID: p.entry(c.ordinal).ID, Part: c.part, Field: compartments.FieldText,
+		Value: decay.Stub(&parts[c.part], c.ordinal, c.part, preview)}
+	if parts[c.part].Kind == compartments.PartTool {
+		edit.Field = compartments.FieldOutput
+	}
+	if saves = c.tokens - p.cfg.Count(edit.Value); saves <= 0 {
+		return 0, nil
+	}
+	if i := slices.IndexFunc(plan.Edits, func(e compartments.Edit) bool { return e.MessageID == edit.MessageID && e.Part == edit.Part }); i >= 0 {
+		plan.Edits[i] = edit
+	} else {
+		plan.Edits = append(plan.Edits, edit)
+	}
+	return saves, nil
+}
+
+// bulk is a part that may become a stub.
+type bulk struct {
 	ordinal compartments.Ordinal
 	part    int
 	tokens  int // as it would be sent now
 	newest  bool
 }
 
-// stubbable lists the outputs behind the head that a stub makes smaller: those
-// of the newest step first, then largest first, ties to the older.
-func (p *pass) stubbable(plan compartments.Plan, preview int) []output {
+// stubbable lists the parts in view that a stub makes smaller: results, or the
+// words of people, those of the newest step first, then largest first, ties to
+// the older.
+func (p *pass) stubbable(plan compartments.Plan, words bool, preview int) []bulk {
 	edited := map[compartments.Ordinal]map[int]int{}
 	for _, e := range plan.Edits {
-		if o, ok := p.byID[e.MessageID]; ok && e.Field == compartments.FieldOutput {
+		if o, ok := p.byID[e.MessageID]; ok {
 			if edited[o] == nil {
 				edited[o] = map[int]int{}
 			}
 			edited[o][e.Part] = p.cfg.Count(e.Value)
 		}
 	}
-	newest := -1
-	for i := len(p.v.order) - 1; i >= 0; i-- {
-		if p.entry(p.v.order[i]).Role == compartments.RoleAssistant {
-			newest = i
-			break
-		}
+	newest := len(p.v.order) - 1
+	for newest > 0 && p.entry(p.v.order[newest]).Role != compartments.RoleAssistant {
+		newest--
 	}
-	var out []output
-	for i := p.dropped(); i < len(p.v.order); i++ {
-		e := p.entry(p.v.order[i])
+	var out []bulk
+	for _, o := range p.inView() {
+		e := p.entry(o)
 		for part, z := range e.Sizes {
-			if z.Kind != compartments.PartTool || z.Status.Open() || preview > 0 && int(z.Units) <= p.settings().StubOver {
-				continue
-			}
-			tokens := z.Tokens - callTokens
-			if n, ok := edited[e.Ordinal][part]; ok {
-				tokens = n
-			}
-			if tokens > decay.StubTokens(preview) {
-				out = append(out, output{e.Ordinal, part, tokens, i == newest})
+			if p.stubs(e, z, words) && !(preview > 0 && int(z.Units) <= p.settings().StubOver) {
+				tokens := z.Tokens
+				if z.Kind == compartments.PartTool {
+					tokens -= callTokens
+				}
+				if n, ok := edited[o][part]; ok {
+					tokens = n
+				}
+				if tokens > decay.StubTokens(preview) {
+					out = append(out, bulk{o, part, tokens, !words && p.v.place[o-1] >= newest})
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b output) int {
+	slices.SortStableFunc(out, func(a, b bulk) int {
 		if a.newest != b.newest {
 			if a.newest {
 				return -1
@@ -114,19 +126,42 @@ func (p *pass) stubbable(plan compartments.Plan, preview int) []output {
 	return out
 }
 
+// stubs reports whether a part may become a stub at all: as a result, or as
+// words. The newest real user message never does, nor the order of a child
+// session, nor anything that the assistant wrote.
+func (p *pass) stubs(e *compartments.Entry, z compartments.Size, words bool) bool {
+	switch {
+	case z.Kind == compartments.PartTool:
+		return !words && !z.Status.Open()
+	case z.Kind != compartments.PartText || z.Silent:
+		return false
+	case e.Role == compartments.RoleTool:
+		return !words
+	case e.Role != compartments.RoleUser:
+		return false
+	}
+	place := p.v.place[e.Ordinal-1]
+	return words && place != p.turnStart(p.v) && !(p.parent != "" && place == p.v.first)
+}
+
+// inView lists the messages behind the head, in order.
+func (p *pass) inView() []compartments.Ordinal {
+	dropped := p.dropped()
+	var kept []compartments.Ordinal
+	for _, id := range p.plan.Keep {
+		if o, ok := p.byID[id]; ok && p.v.place[o-1] >= 0 && p.v.place[o-1] < dropped {
+			kept = append(kept, o)
+		}
+	}
+	return append(kept, p.v.order[dropped:]...)
+}
+
 // parts returns the decoded parts of a stored message.
 func (se *Session) parts(ctx context.Context, o compartments.Ordinal) ([]compartments.Part, error) {
-	if parts, ok := se.texts[o]; ok {
-		return parts, nil
-	}
 	messages, err := se.messagesOf(ctx, []compartments.Ordinal{o})
 	if err != nil {
 		return nil, err
 	}
-	if len(se.texts) > 64 {
-		clear(se.texts)
-	}
-	se.texts[o] = messages[0].Parts
 	return messages[0].Parts, nil
 }
 

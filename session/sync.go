@@ -98,7 +98,7 @@ func (se *Session) prefixOf(req SyncRequest) (kept []compartments.Ordinal, revs 
 // it, so the store is read first.
 func (se *Session) resync() error {
 	if !se.again {
-		return compartments.Errorf(compartments.CodeBusy, "session %s: another list is in memory", se.id)
+		return errReread
 	}
 	return &compartments.Error{Code: compartments.CodeResync,
 		Text: "another list is held here; send it again from keep on",
@@ -160,7 +160,6 @@ func (se *Session) take(ctx context.Context, b *compartments.Batch, p *piece, m 
 	}
 	p.moved = p.moved || known && (se.entry(o).Real != e.Real || se.entry(o).Role != e.Role || se.entry(o).Summary != e.Summary)
 	*se.entry(o) = e
-	delete(se.texts, o)
 	b.Entries = append(b.Entries, compartments.EntryWrite{Entry: e, Raw: m.raw})
 	p.next = append(p.next, o)
 	p.revs = append(p.revs, p.revs[len(p.revs)-1].Add(e.Print()))

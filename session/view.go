@@ -153,14 +153,14 @@ func (se *Session) stands(v *view, c *compartments.Compartment) (from int, ok bo
 	if from < v.start || to > len(v.order) || from < v.hidden && to > v.hidden {
 		return 0, false
 	}
-	edited := se.unverified
+	changed := false
 	for i, m := range c.Members {
 		if v.order[from+i] != m {
 			return 0, false
 		}
-		edited = edited || se.changed[m-1]
+		changed = changed || se.changed[m-1]
 	}
-	if edited && se.runHash(c.Members) != c.SourceHash {
+	if changed && se.runHash(c.Members) != c.SourceHash {
 		return 0, false
 	}
 	return from, true
