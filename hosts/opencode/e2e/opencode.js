@@ -71,6 +71,7 @@ export class Place {
       XDG_STATE_HOME: join(this.home, ".local", "state"),
       XDG_CACHE_HOME: join(this.home, ".cache"),
       TMPDIR: this.root,
+      CTXPLUGIN_PATIENCE: "10", // a busy machine is no reason to go without the binary
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",

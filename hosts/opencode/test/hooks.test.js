@@ -28,6 +28,7 @@ beforeEach(() => {
   process.env.FAKE_LOG = join(folder, "log");
   process.env.FAKE_HEAD = "What came before.";
   process.env.FAKE_MODE = "";
+  process.env.CTXPLUGIN_PATIENCE = "20";
 });
 
 afterEach(async () => {
@@ -53,6 +54,11 @@ async function open(mode = "", { binary = FAKE, context = 100_000 } = {}) {
     app: { log: async (/** @type {any} */ { body }) => told.push(body.message) },
     tui: { showToast: async () => {} },
     config: { providers: async () => ({ data: { providers: [{ models: { m: model } }] } }) },
+    tool: {
+      list: async () => ({
+        data: [{ id: "bash", description: "12345", parameters: { type: "object", a: 1 } }],
+      }),
+    },
     session: { get: async () => ({ data: { parentID: "ses_parent" } }) },
   };
   const hooks = /** @type {any} */ (
@@ -248,6 +254,7 @@ test("a binary that hangs delays one step, and the last plan is used", async () 
   const first = await open();
   await first.transform(session());
   await first.dispose();
+  process.env.CTXPLUGIN_PATIENCE = "3";
   const hooks = await open("hang");
   const started = Date.now();
   const messages = session();
@@ -259,6 +266,7 @@ test("a binary that hangs delays one step, and the last plan is used", async () 
 });
 
 test("a binary that never answers initialize is no binary", async () => {
+  process.env.CTXPLUGIN_PATIENCE = "1";
   const hooks = await open("mute");
   assert.deepEqual(hooks.tool, {});
   const messages = session();

@@ -5,9 +5,6 @@
 import { Process, RpcError, TimeoutError } from "./process.js";
 
 const PROTOCOL_VERSION = 1;
-const START_MS = 10_000; // to answer initialize; a database may be migrating
-const SLOW_START_MS = 100; // that a turn waits for a start which another has waited for
-const HANG_MS = 10_000; // silence with a question open, after which it is killed
 const STEADY_MS = 10_000; // a run as long as this was no failed start
 const PAUSE_MS = 250; // doubled by every failed start
 const LONGEST_PAUSE_MS = 30_000;
@@ -24,6 +21,7 @@ const LONGEST_PAUSE_MS = 30_000;
  * @property {string[]} args
  * @property {string} cwd
  * @property {object} initialize params of initialize, without the version
+ * @property {import("./timing.js").Timing} timing
  * @property {(level: string, text: string) => void} notice
  */
 
@@ -31,6 +29,7 @@ export class Connection {
   /** @param {ConnectionOptions} options */
   constructor(options) {
     this.options = options;
+    this.timing = options.timing;
     /** @type {Process | null} */
     this.process = null;
     /** @type {Hello | null} set while a process that answered initialize runs */
@@ -59,7 +58,7 @@ export class Connection {
       this.starting = this.#start().finally(() => (this.starting = null));
     }
     const slow = Date.now() - this.startingSince > ms; // one turn has waited for it already
-    return within(slow ? SLOW_START_MS : ms, this.starting, null);
+    return within(slow ? this.timing.slowStart : ms, this.starting, null);
   }
 
   /** Whether the last question went unanswered and nothing was heard since. */
@@ -98,7 +97,7 @@ export class Connection {
 
   async close() {
     this.closed = true;
-    await this.process?.close();
+    await this.process?.close(this.timing.close);
   }
 
   /** @returns {Promise<Hello | null>} */
@@ -123,7 +122,7 @@ export class Connection {
     this.process = process;
     try {
       const params = JSON.stringify({ protocolVersion: PROTOCOL_VERSION, ...initialize });
-      const hello = await process.request("initialize", params, START_MS);
+      const hello = await process.request("initialize", params, this.timing.initialize);
       if (hello?.protocolVersion !== PROTOCOL_VERSION) throw new Error(`it speaks another protocol`);
       this.generation++;
       this.silentSince = 0;
@@ -168,7 +167,7 @@ export class Connection {
   #unanswered(process, askedAt) {
     if (process.heardAt >= askedAt) return;
     this.silentSince ||= askedAt;
-    if (Date.now() - this.silentSince >= HANG_MS) process.kill();
+    if (Date.now() - this.silentSince >= this.timing.hang) process.kill();
   }
 }
 

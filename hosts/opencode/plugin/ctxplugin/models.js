@@ -67,9 +67,15 @@ export class Models {
 
 /** Sizes of the system text and the tool definitions of requests. */
 export class FixedParts {
-  constructor() {
-    /** @type {Map<string, number>} bytes of each tool definition */
+  /** @param {PluginInput["client"]} client */
+  constructor(client) {
+    this.client = client;
+    /** @type {Map<string, number>} bytes of each tool definition, as far as its hook shows it */
     this.tools = new Map();
+    /** @type {Map<string, number>} bytes of the schemas that the hook does not show */
+    this.schemas = new Map();
+    /** @type {Set<string>} models whose tools were asked for */
+    this.listed = new Set();
     /** @type {Map<string, string[]>} system text of a request under way, by session */
     this.pending = new Map();
     /** @type {Map<string, string[]>} system text last seen, by agent and model */
@@ -78,12 +84,25 @@ export class FixedParts {
 
   /**
    * @param {string} toolID
-   * @param {{description: string, parameters: any, jsonSchema?: any}} definition
+   * @param {{description: string, jsonSchema?: object}} definition
    */
-  tool(toolID, { description, jsonSchema, parameters }) {
-    const schema = jsonSchema ?? (parameters && parameters.type === "object" ? parameters : undefined);
-    const bytes = schema ? Buffer.byteLength(JSON.stringify(schema)) : 0;
-    this.tools.set(toolID, toolID.length + Buffer.byteLength(description ?? "") + bytes);
+  tool(toolID, { description, jsonSchema }) {
+    if (jsonSchema) this.schemas.set(toolID, Buffer.byteLength(JSON.stringify(jsonSchema)));
+    this.tools.set(toolID, toolID.length + Buffer.byteLength(description ?? ""));
+  }
+
+  /**
+   * Asks the host, once a model, for the schemas of its own tools.
+   * @param {{providerID: string, modelID: string}} model
+   */
+  async list({ providerID, modelID }) {
+    const key = modelKey(providerID, modelID);
+    if (this.listed.has(key)) return;
+    this.listed.add(key);
+    const { data } = await this.client.tool.list({ query: { provider: providerID, model: modelID } });
+    for (const { id, parameters } of data ?? []) {
+      this.schemas.set(id, Buffer.byteLength(JSON.stringify(parameters)));
+    }
   }
 
   /**
@@ -121,7 +140,7 @@ export class FixedParts {
     if (!system) return undefined;
     let bytes = 0;
     for (const text of system) bytes += Buffer.byteLength(text);
-    for (const size of this.tools.values()) bytes += size;
+    for (const [id, size] of this.tools) bytes += size + (this.schemas.get(id) ?? 0);
     return { bytes, blocks: system.length };
   }
 }

@@ -8,6 +8,7 @@ import { FixedParts, Models } from "./models.js";
 import { Notices } from "./notices.js";
 import { PlanFiles, planFolder } from "./planfile.js";
 import { Session, turnOf } from "./session.js";
+import { timing } from "./timing.js";
 import { toolsOf } from "./tools.js";
 import { wireEvent } from "./wire.js";
 
@@ -15,7 +16,6 @@ import { wireEvent } from "./wire.js";
 /** @typedef {import("./host.js").PluginInput} PluginInput */
 /** @typedef {import("./host.js").Event} Event */
 
-const HELLO_MS = 1000; // that the start of the host waits for the binary
 const SESSIONS_KEPT = 100;
 const COMPACTION_MS = 60_000; // between the host's announcement and its list
 
@@ -37,6 +37,7 @@ export function createPlugin(installed) {
         capabilities: { notify: true },
         options: options ?? {},
       },
+      timing: timing(process.env),
       notice: (level, text) => notices.tell(level, text),
     });
     const planFiles = new PlanFiles(planFolder(process.env));
@@ -45,11 +46,11 @@ export function createPlugin(installed) {
       planFiles,
       notices,
       models: new Models(client),
-      fixedParts: new FixedParts(),
+      fixedParts: new FixedParts(client),
       host: { plugins: "" },
     });
     planFiles.sweep().catch(() => {});
-    const hello = await connection.ready(HELLO_MS);
+    const hello = await connection.ready(connection.timing.hello);
     return host.hooks(input, hello);
   };
 }
@@ -95,10 +96,15 @@ class Host {
         models.configured = config.provider;
         this.around.host.plugins = JSON.stringify(config.plugin ?? []);
         // Only a binary that is there may take over from the host.
-        if (hello) Object.assign(config, { compaction: { auto: false, prune: false } });
+        const compaction = /** @type {{compaction?: object}} */ (config).compaction;
+        if (hello) Object.assign(config, { compaction: { ...compaction, auto: false, prune: false } });
       }),
       "chat.message": safely(({ sessionID, model }) => {
-        if (model) models.lookup(model, 0); // asked for now, it is there when the step begins
+        if (model) {
+          // Asked for now, it is there when the first step begins.
+          models.lookup(model, 0);
+          fixedParts.list(model).catch(() => {});
+        }
         const { mirror } = this.session(sessionID);
         if (mirror.parent !== undefined) return;
         client.session.get({ path: { id: sessionID } }).then(
@@ -137,7 +143,7 @@ class Host {
   /** @param {import("./host.js").Message[]} messages */
   async transform(messages) {
     const user = turnOf(messages);
-    if (!user?.model) return;
+    if (!user?.model) return this.compacting.clear();
     const session = this.session(user.sessionID);
     const since = this.compacting.get(user.sessionID) ?? 0;
     this.compacting.delete(user.sessionID);

@@ -94,8 +94,11 @@ export class Process {
     this.#write(`{"jsonrpc":"2.0","method":"${method}","params":${JSON.stringify(params)}}\n`);
   }
 
-  /** Ends the process: it exits at the end of its stdin, or is killed after `ms`. */
-  async close(ms = 1000) {
+  /**
+   * Ends the process: it exits at the end of its stdin, or is killed.
+   * @param {number} ms
+   */
+  async close(ms) {
     if (this.gone) return;
     const exited = new Promise((resolve) => this.child.once("exit", resolve));
     this.child.stdin.end();

@@ -25,12 +25,7 @@ import { markMetadata, wireLimits, wirePrices } from "./wire.js";
  * @property {{plugins: string}} host names of the host's plugins: another set may add system text
  */
 
-const ANSWER_MS = 2000; // to answer a step of a known session
-const SILENT_MS = 250; // the same while the last question is unanswered still
-const LONGEST_ANSWER_MS = 20_000;
-const UNITS_PER_MS = 2000; // of a session never sent before, on top of ANSWER_MS
-const START_MS = 1000; // for the binary to come back
-const LOOKUP_MS = 500; // for the host to name a model's limits
+const BYTES_PER_MS = 2000; // that a session never sent before may take longer
 const ANSWER_MARGIN_MS = 50; // between the binary's deadline and ours
 const MARK_CAP = 4; // cache marks that a provider takes in one request
 const HOST_TRAILING_MARKS = 2; // the host marks the last two messages
@@ -69,7 +64,7 @@ export class Session {
    */
   async step(messages, user) {
     this.agent = user.agent;
-    const model = await this.around.models.lookup(user.model, LOOKUP_MS);
+    const model = await this.#model(user);
     const last = messages[messages.length - 1].info.id;
     const first = isFirstStep(messages);
     const reply = await this.#ask(messages, user, model);
@@ -98,7 +93,7 @@ export class Session {
    * @param {UserMessage} user
    */
   async compaction(messages, user) {
-    const model = await this.around.models.lookup(user.model, LOOKUP_MS);
+    const model = await this.#model(user);
     const usable = this.#usable(user, model);
     if (messages.reduce((sum, message) => sum + messageBytes(message), 0) * TOKENS_PER_BYTE <= usable) return;
     const done = this.plan ? applyPlan(messages, this.plan, user) : false;
@@ -114,11 +109,11 @@ export class Session {
   async #ask(messages, user, model) {
     const { connection, notices } = this.around;
     const list = snapshot(messages);
-    const ms = connection.silent ? SILENT_MS : this.#patience(messages);
+    const ms = connection.silent ? connection.timing.silent : this.#patience(messages);
     const until = Date.now() + ms;
     const call = { abandoned: false };
     const answer = this.queue.then(async () => {
-      if (call.abandoned || !(await connection.ready(Math.min(START_MS, ms)))) return null;
+      if (call.abandoned || !(await connection.ready(Math.min(connection.timing.start, ms)))) return null;
       try {
         return await this.#transform(list, user, model, until, call);
       } catch (error) {
@@ -160,7 +155,7 @@ export class Session {
         sessionID: this.id,
         rev,
         applied: this.applied,
-        deadlineMs: Math.max(1, left - ANSWER_MARGIN_MS),
+        deadlineMs: Math.max(1, Math.round(left) - ANSWER_MARGIN_MS),
         agent,
         model: {
           id: user.model.modelID,
@@ -180,9 +175,15 @@ export class Session {
    * @param {Message[]} messages
    */
   #patience(messages) {
-    if (this.plan || this.mirror.held) return ANSWER_MS;
+    const { answer, longestAnswer } = this.around.connection.timing;
+    if (this.plan || this.mirror.held) return answer;
     const bytes = messages.reduce((sum, message) => sum + messageBytes(message), 0);
-    return Math.min(ANSWER_MS + bytes / UNITS_PER_MS, LONGEST_ANSWER_MS);
+    return Math.min(answer + bytes / BYTES_PER_MS, longestAnswer);
+  }
+
+  /** @param {UserMessage} user */
+  #model(user) {
+    return this.around.models.lookup(user.model, this.around.connection.timing.lookup);
   }
 
   /**

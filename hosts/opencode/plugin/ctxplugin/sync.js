@@ -11,7 +11,6 @@ import { infoMark, wireMessage } from "./wire.js";
 /** @typedef {import("./revision.js").Revisions} Revisions */
 
 const PIECE_BYTES = 8 << 20;
-const SYNC_MS = 10_000;
 const BYTES_PER_MS = 500; // slowest that a binary may store a piece before it counts as hung
 
 /**
@@ -119,7 +118,7 @@ export class Mirror {
       const reply = await this.connection.request(
         "session/sync",
         params,
-        SYNC_MS + piece.bytes / BYTES_PER_MS,
+        this.connection.timing.sync + piece.bytes / BYTES_PER_MS,
       );
       base = check = String(reply?.rev);
       keep += piece.texts.length;

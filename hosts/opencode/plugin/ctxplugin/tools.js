@@ -6,9 +6,6 @@
 /** @typedef {import("./connection.js").Connection} Connection */
 /** @typedef {import("./connection.js").Hello} Hello */
 
-const CALL_MS = 30_000;
-const START_MS = 2000;
-
 /**
  * @param {Hello} hello
  * @param {Connection} connection
@@ -37,10 +34,14 @@ export function toolsOf(hello, connection) {
  * @returns {Promise<string>}
  */
 async function call(connection, name, args, sessionID) {
-  if (!(await connection.ready(START_MS))) {
+  if (!(await connection.ready(connection.timing.start))) {
     throw new Error(`${name} is not available: the context manager is not running.`);
   }
-  const result = await connection.request("tools/call", { sessionID, name, arguments: args ?? {} }, CALL_MS);
+  const result = await connection.request(
+    "tools/call",
+    { sessionID, name, arguments: args ?? {} },
+    connection.timing.tool,
+  );
   /** @type {{type: string, text?: string}[]} */
   const content = Array.isArray(result?.content) ? result.content : [];
   const text = content.map((block) => block.text ?? "").join("\n");
