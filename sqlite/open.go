@@ -143,7 +143,8 @@ func (s *Store) ready(ctx context.Context, w *conn) error {
 	if _, err := w.row(ctx, `PRAGMA user_version`, nil, &version); err != nil {
 		return err
 	}
-	// This parses the whole schema, so a page torn there shows at once.
+	// This parses the whole schema, so a page torn there, or an end that is
+	// missing, shows at once.
 	if _, err := w.row(ctx, `SELECT count(*) FROM sqlite_schema`, nil, &tables); err != nil {
 		return err
 	}
@@ -211,7 +212,6 @@ func (s *Store) dsn(pragmas ...string) string {
 type header struct {
 	fresh       bool // no file, or nothing in it
 	recognised  bool // it is an SQLite file
-	truncated   bool // it is shorter than it says
 	application uint32
 	version     uint32
 }
@@ -246,15 +246,8 @@ func readHeader(path string) (header, error) {
 		}
 		return header{}, err
 	}
-	page := int64(binary.BigEndian.Uint16(b[16:]))
-	if page == 1 {
-		page = 65536
-	}
-	pages := int64(binary.BigEndian.Uint32(b[28:]))
 	return header{
-		recognised: strings.HasPrefix(string(b), "SQLite format 3\x00"),
-		// With a log or journal beside it, the file alone does not tell.
-		truncated:   pages*page > info.Size() && fileSize(path+"-wal") == 0 && fileSize(path+"-journal") == 0,
+		recognised:  strings.HasPrefix(string(b), "SQLite format 3\x00"),
 		application: binary.BigEndian.Uint32(b[68:]),
 		version:     binary.BigEndian.Uint32(b[60:]),
 	}, nil
@@ -268,8 +261,6 @@ func (h header) check() error {
 		return fmt.Errorf("%w: it is no SQLite database", ErrDamaged)
 	case h.application != applicationID:
 		return compartments.Errorf(compartments.CodeStorage, "the database belongs to another program; choose another file")
-	case h.truncated:
-		return fmt.Errorf("%w: its end is missing", ErrDamaged)
 	}
 	return checkVersion(int(h.version))
 }

@@ -133,7 +133,8 @@ func TestOpen_RefusesNewerSchema(t *testing.T) {
 	if err := emptyAt(path); err != nil {
 		t.Fatal(err)
 	}
-	sqlOn(t, path, `PRAGMA user_version = 4711`)
+	// A journal mode that opening would change, so that it would show.
+	sqlOn(t, path, `PRAGMA journal_mode = DELETE`, `PRAGMA user_version = 4711`)
 	before := readFile(t, path)
 	err := tryOpen(path, sqlite.Options{})
 	wantCode(t, err, compartments.CodeNewerSchema)

@@ -196,6 +196,24 @@ func TestIndex_HugeMessage(t *testing.T) {
 	}
 }
 
+// TestIndex_StartsAgainAfterAnEdit: a message is edited when the first of its
+// passages are indexed already.
+func TestIndex_StartsAgainAfterAnEdit(t *testing.T) {
+	s := newStore(t)
+	filler := strings.Repeat("many words in a huge message ", 5000)
+	store(t, s, "ses", user("m1", "oldbeginning "+filler))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sqlOn(t, s.Path(), `UPDATE waiting SET passages = 3`)
+	s = open(t, s.Path(), sqlite.Options{})
+	commit(t, s, &compartments.Batch{Session: "ses", Version: 1, ListFrom: -1, Entries: []compartments.EntryWrite{write(t, 1, user("m1", "newbeginning "+filler))}})
+	index(t, s)
+	if got := found(search(t, s, "ses", "newbeginning filler")) + found(search(t, s, "ses", "newbeginning huge")); got != "1.0.text@0" {
+		t.Errorf("found %q", got)
+	}
+}
+
 // TestSearch_ExcerptsAreLines: whatever a message holds, an excerpt is one short
 // line of valid UTF-8, and the offset points at the match.
 func TestSearch_ExcerptsAreLines(t *testing.T) {
