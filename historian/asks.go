@@ -55,6 +55,9 @@ func (r *record) collectAsks(v *view) {
 				a.answering = true
 			}
 		}
+		if m.speech.interrupted {
+			notes = append(notes, "after stopping the turn")
+		}
 		if m.speech.pasted > 0 {
 			note := "pasted " + itoa(m.speech.pasted) + " lines"
 			if m.speech.pasted == 1 {

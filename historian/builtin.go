@@ -108,7 +108,7 @@ func (b *Builtin) write(v *view, r Range, force *request) (compartments.Compartm
 	c.Names = rec.names[:min(len(rec.names), 12)]
 	c.Tiers = tiers
 	c.Spans = rec.spans
-	c.Facts = rec.facts()
+	c.Facts = ground(rec.facts(), r.Messages[v.from:v.to])
 	c.Events = rec.events()
 	c.Strategy = compartments.StrategyCanonical
 	c.Generator = Generator

@@ -152,7 +152,7 @@ func shorten(s string, limit int) string {
 	n, cut, ticks := 0, 0, 0
 	var before rune
 	for i, r := range s {
-		if n >= limit {
+		if n > limit {
 			break
 		}
 		if ticks%2 == 0 && i > 0 && (r == ' ' || wide(r) && wide(before)) {

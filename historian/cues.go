@@ -15,7 +15,7 @@ var offers = []string{"let me know", "would you like", "do you want", "want me t
 var causes = []string{"because", "since ", "due to", "caused by", "root cause", "the problem", "the issue", "reason", "turns out", "so that", "therefore", "which means", "that's why", "this means", "the bug", "the culprit",
 	"因为", "原因", "由于", "导致", "所以", "때문", "원인", "なので", "ため", "原因は", "porque", "causa", "por causa", "devido", "debido", "parce que", "à cause", "car ", "weil", "ursache", "deshalb"}
 
-var rejections = []string{"instead", "rather than", "doesn't work", "does not work", "didn't work", "won't work", "can't use", "cannot use", "not possible", "revert", "rolled back", "undo", "undid", "no longer", "but ", "however", "conflict", "incompatib", "unsupported", "not supported", "fails", "failed", "breaks", "rejected", "dropped", "abandon", "without ",
+var rejections = []string{"instead", "rather than", "doesn't work", "does not work", "didn't work", "won't work", "can't use", "cannot use", "not possible", "revert", "rolled back", "undo", "undid", "no longer", "but ", "however", "conflict", "incompatib", "unsupported", "not supported", "fails", "failed", "breaks", "rejected", "dropped", "abandon",
 	"而不是", "不能", "无法", "回退", "撤销", "但是", "不支持", "대신", "하지만", "불가", "되돌", "ではなく", "代わりに", "できない", "しかし", "em vez", "não funciona", "mas ", "en lugar", "no funciona", "pero ", "au lieu", "ne fonctionne", "mais ", "statt", "nicht möglich", "aber "}
 
 var caveats = []string{"not ", "n't ", "no ", "without", "only ", "still ", "remain", "except", "until", "unless", "requires", "need to", "must ", "pending", "todo", "manual", "restart", "skipped", "untested", "warning", "note",
@@ -35,7 +35,7 @@ var strict = []string{"never ", "must not", "mustn't", "must ", "do not ", "don'
 	"不要", "必须", "不许", "禁止", "务必", "绝不", "절대", "하지 마", "하지마", "반드시", "しないで", "必ず", "絶対", "てはいけない", "nunca", "jamais", "toujours", "ne pas ", "niemals", "darf nicht", "sempre ", "siempre "}
 
 // lax are turns of phrase that only look like an order.
-var lax = []string{"don't know", "dont know", "don't think", "dont think", "don't see", "don't understand", "dont understand", "don't have", "don't get", "don't care", "don't like", "don't mind", "don't believe", "must be", "must have", "i don't", "i dont", "we don't", "they don't", "you don't", "it doesn't", "i never", "i always", "never happen", "never mind", "nevermind", "don't worry", "was never", "has never", "is never", "is always", "it always", "never seen", "why "}
+var lax = []string{"don't know", "dont know", "don't think", "dont think", "don't see", "don't understand", "dont understand", "don't have", "don't get", "don't care", "don't like", "don't mind", "don't believe", "must be", "must have", "i don't", "i dont", "we don't", "they don't", "you don't", "it doesn't", "i never", "i always", "never happen", "不要，", "不要,", "不要。", "never mind", "nevermind", "don't worry", "was never", "has never", "is never", "is always", "it always", "never seen", "why "}
 
 // weakErrors are words that an error line holds in no fixed form.
 var weakErrors = []string{"error", "not found", "no such", "denied", "cannot", "can't", "could not", "couldn't", "timed out", "timeout", "failed", "failure", "unable", "invalid", "unexpected", "undefined", "refused", "missing", "conflict", "aborted", "not recognized", "unrecognized", "exception", "unsupported", "rejected",

@@ -1,6 +1,11 @@
 package historian
 
-import "ctxplugin/compartments"
+import (
+	"slices"
+	"strings"
+
+	"ctxplugin/compartments"
+)
 
 // Kinds of facts and events.
 const (
@@ -17,6 +22,41 @@ const (
 	eventUndo     = "undo"
 	eventQuestion = "question"
 )
+
+// ground cuts the anchor of each fact to words that stand in its message, and
+// drops facts without any. Facts of messages before the run keep theirs.
+func ground(facts []compartments.Fact, messages []compartments.Message) []compartments.Fact {
+	out := facts[:0]
+	for _, f := range facts {
+		at := slices.IndexFunc(messages, func(m compartments.Message) bool { return m.Ordinal == f.Ordinal })
+		if at >= 0 {
+			f.Anchor = found(f.Anchor, &messages[at])
+		}
+		if f.Anchor != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// found is the longest beginning of an anchor that a message holds, in whole
+// words; "" if less than a few letters.
+func found(anchor string, m *compartments.Message) string {
+	for anchor != "" {
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			if strings.Contains(p.Text, anchor) || strings.Contains(p.Input, anchor) || strings.Contains(p.Output, anchor) {
+				return anchor
+			}
+		}
+		cut := strings.LastIndexAny(anchor, " 。，、：")
+		if cut < 4 {
+			return ""
+		}
+		anchor = anchor[:cut]
+	}
+	return ""
+}
 
 // facts lists what held when it was said. Each has words of the source to find
 // it by; questions and hypotheticals yield none.

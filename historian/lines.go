@@ -129,6 +129,8 @@ func (r *record) askLines(add func(line)) {
 			l.prio, l.must = 92, true
 		case i == lead:
 			l.prio = 90
+		case a.answering:
+			l.prio = 85 // a decision
 		case a.width < 24 && a.note != "":
 			l.prio = 62
 		default:
@@ -240,9 +242,7 @@ func (r *record) openLines(add func(line)) {
 	if q := r.question; q != nil {
 		full := "question to the user: "
 		var compact []string
-		for _, s := range sizes(q.text, 100, 60) {
-			compact = append(compact, s)
-		}
+		compact = append(compact, sizes(q.text, 100, 60)...)
 		forms := [levels][]string{nil, nil, compact}
 		for _, s := range sizes(q.text, 300, 160) {
 			forms[atFull] = append(forms[atFull], full+s)

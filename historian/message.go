@@ -116,7 +116,7 @@ func (r *reader) know(prior []compartments.Compartment) {
 func (r *reader) read(m *compartments.Message, at int) message {
 	out := message{at: at, ord: m.Ordinal, time: m.Time, aborted: m.Failed}
 	switch {
-	case m.Summary:
+	case m.Summary && m.Role != compartments.RoleTool:
 		out.who = host
 		return out
 	case m.Role == compartments.RoleUser:
@@ -220,7 +220,7 @@ func fencedCode(text string, limit int) string {
 	var b strings.Builder
 	for ok && b.Len() < limit {
 		var code string
-		code, rest, ok = strings.Cut(rest, "```")
+		code, rest, _ = strings.Cut(rest, "```")
 		b.WriteString(head(code, limit-b.Len()) + "\n")
 		_, rest, ok = strings.Cut(rest, "```")
 	}
@@ -279,7 +279,7 @@ func join(ms []message) {
 				waiting = waiting[1:]
 				if !got.open && u.kind != useOwn {
 					u.open, u.output = false, got.output
-					u.failed, u.errLine = got.failed, got.errLine
+					u.settle(got.ending)
 				}
 			}
 			ms[i].uses = nil

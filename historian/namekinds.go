@@ -207,7 +207,7 @@ var extensions = func() map[string]struct{} {
  clj cs fs vb swift dart lua r jl ex exs erl hs ml nim zig v sol js mjs cjs jsx ts mts cts tsx vue svelte astro html htm css scss
  sass less md mdx rst txt adoc tex org json jsonl json5 jsonc yaml yml toml ini cfg conf env lock xml svg csv tsv sql db sqlite
  proto graphql gql sh bash zsh fish ps1 bat cmd mk cmake gradle properties dockerfile tf hcl nix patch diff log pdf png jpg jpeg
- gif webp ico wasm so dll dylib exe zip tar gz tgz zst 7z whl jar plist service ipynb snap golden tmpl tpl j2 hbs ejs pem crt key
+ gif webp ico wasm so dll dylib exe zip tar gz tgz zst 7z whl jar plist service output ipynb snap golden tmpl tpl j2 hbs ejs pem crt key
  xlsx docx pptx mp3 mp4 wav ttf woff woff2 bin dat out app dmg icns xcodeproj entitlements pbxproj storyboard`) {
 		m[e] = struct{}{}
 	}
@@ -235,7 +235,7 @@ func unitLike(w string) bool {
 		i++
 	}
 	switch strings.ToLower(w[i:]) {
-	case "ms", "s", "kb", "mb", "gb", "k", "m", "min", "h", "px", "hz", "khz", "%", "kib", "mib", "gib", "tb":
+	case "ms", "s", "kb", "mb", "gb", "min", "h", "px", "hz", "khz", "%", "kib", "mib", "gib", "tb":
 		return i > 0
 	}
 	return false

@@ -117,6 +117,9 @@ func scanNames(s string, found func(name string, k kind)) {
 		if word == "" {
 			continue
 		}
+		if before := s[:start]; strings.HasSuffix(before, "<") || strings.HasSuffix(before, "‹") {
+			continue // the name of a tag
+		}
 		k := nameKind(word)
 		if k == kindSymbol && s[start] == '-' {
 			k = kindFlag

@@ -127,7 +127,8 @@ func compile(v *view, force *request) *record {
 	for i := range ms {
 		r.hostOnly = r.hostOnly && ms[i].who == host
 	}
-	if !r.hostOnly && force != nil && (len(r.asks) == 0 || v.opensInTurn()) {
+	lead := r.lead()
+	if !r.hostOnly && force != nil && (lead < 0 || r.asks[lead].width < 12 && !r.asks[lead].answering || v.opensInTurn()) {
 		r.force = &request{force.ord, force.title, v.native(force.title)}
 	}
 	r.collectOutcomes(v)

@@ -9,18 +9,29 @@ import (
 // no tag or entity that could close a frame, no fence, no mention that a host
 // expands, no invisible characters.
 func safe(s string) string {
-	s = fold(mask(s))
 	if !suspicious(s) {
-		return s
+		return fold(mask(fold(s)))
 	}
-	return neutral(s)
+	// Invisible characters first, so that none can hide a secret or a tag; masked
+	// last, because taking signs away may join what was apart.
+	return fold(mask(neutral(fold(mask(visible(s))))))
+}
+
+// visible drops characters that are not seen, and bytes that are none.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
 }
 
 // suspicious is the cheap test for neutral: bytes that it may have to change.
 func suspicious(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == '<' || c == '&' || c == '@' || c == 0x7f || c < ' ':
+		case c == '<' || c == '&' || c == '@' || c == 0x7f || c < ' ' && c != '\n' && c != '\t' && c != '\r':
 			return true
 		case c == '`':
 			if strings.HasPrefix(s[i:], "```") {
@@ -38,18 +49,9 @@ func suspicious(s string) bool {
 }
 
 func neutral(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
 	runes := []rune(s)
-	out := make([]rune, 0, len(runes))
-	for _, r := range runes {
-		if !hidden(r) {
-			out = append(out, r)
-		}
-	}
-	runes = out
 	var b strings.Builder
 	b.Grow(len(s))
-	ticks := 0
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
 		rest := runes[i+1:]
@@ -63,24 +65,20 @@ func neutral(s string) string {
 				continue
 			}
 			b.WriteRune(r)
-		case r == '@' && ticks%2 == 0 && mentions(runes[:i], rest):
+		case r == '@' && mentions(runes[:i], rest):
 			// the name stays, the sign that makes a host expand it goes
 		case (r == '`' || r == '~') && len(rest) > 1 && rest[0] == r && rest[1] == r:
 			for i+1 < len(runes) && runes[i+1] == r {
 				i++
 			}
 			if r == '`' {
-				ticks++
 				b.WriteRune(r)
 			}
 		default:
-			if r == '`' {
-				ticks++
-			}
 			b.WriteRune(r)
 		}
 	}
-	return fold(b.String())
+	return b.String()
 }
 
 // hidden reports characters that change how text is read without being seen.
@@ -103,7 +101,9 @@ func angle(r rune) bool {
 // tagLike reports whether what follows an angle bracket reads as a tag. A type
 // argument such as List<String> directly behind a word does not.
 func tagLike(before, rest []rune) bool {
+	apart := false
 	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == 0x200c || rest[0] == 0x200d) {
+		apart = apart || rest[0] == ' '
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
@@ -114,6 +114,9 @@ func tagLike(before, rest []rune) bool {
 	}
 	if !latin(rest[0]) && !(rest[0] >= 'Ａ' && rest[0] <= 'ｚ') {
 		return false
+	}
+	if apart { // a comparison, unless it closes like a tag
+		return closes(rest)
 	}
 	if len(before) > 0 && latin(before[len(before)-1]) {
 		if rest[0] >= 'A' && rest[0] <= 'Z' {
@@ -128,6 +131,21 @@ func tagLike(before, rest []rune) bool {
 	return true
 }
 
+// closes reports whether a name is followed by nothing but attributes up to a
+// closing angle bracket.
+func closes(rest []rune) bool {
+	for _, r := range rest[:min(len(rest), 60)] {
+		switch {
+		case r == '>' || r == '＞':
+			return true
+		case latin(r), strings.ContainsRune(` -_:./="'`, r), r == 0x200c, r == 0x200d:
+		default:
+			return false
+		}
+	}
+	return false
+}
+
 func latin(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
 }
@@ -136,7 +154,7 @@ func latin(r rune) bool {
 // how many runes it took.
 func entity(rest []rune) (string, int) {
 	s := strings.ToLower(string(rest[:min(len(rest), 12)]))
-	for strings.HasPrefix(s, "amp;") {
+	if strings.HasPrefix(s, "amp;") {
 		inner, n := entity([]rune(s[4:]))
 		if n == 0 {
 			return "", 0

@@ -69,10 +69,10 @@ func (b *Builtin) Scan(r Range) compartments.Compartment {
 	}
 	if title == "" {
 		if force := inForce(r.Prior); force != nil {
-			title, ord = "(cont. of ["+itoa(int(force.ord))+"]) "+shorten(force.title, 60), force.ord
+			title = "(cont. of [" + itoa(int(force.ord)) + "]) " + shorten(force.title, 60)
 		}
 	} else if ord != 0 {
-		c.Facts = []compartments.Fact{{Ordinal: ord, Kind: factRequest, Text: title, Anchor: words(title)}}
+		c.Facts = ground([]compartments.Fact{{Ordinal: ord, Kind: factRequest, Text: title, Anchor: words(title)}}, r.Messages)
 	}
 	if title == "" {
 		title = "No words of the user"

@@ -49,6 +49,9 @@ func mask(s string) string {
 			i++
 		}
 		run := s[start:i]
+		if named && strings.Trim(run, ":=-") == "" {
+			continue // what stands between a name and its value
+		}
 		if strings.HasPrefix(run, "-----BEGIN") || run == "-----BEGIN" {
 			if end := privateKey(s[start:]); end > 0 {
 				put(start, start+end)
@@ -83,8 +86,11 @@ func secretIn(run string) (start, end int) {
 			continue
 		}
 		end := at + len(p.prefix)
-		for end < len(run) && (classes[run[end]]&classWord != 0 || run[end] == '-' || run[end] == '_' || run[end] == '.' && p.prefix[0] != 's') {
+		for end < len(run) && (classes[run[end]]&classWord != 0 || run[end] == '-' || run[end] == '_' || run[end] == '.' && (p.prefix == "eyJ" || p.prefix == "SG." || p.prefix == "ya29.")) {
 			end++
+		}
+		for run[end-1] == '.' {
+			end--
 		}
 		if end-at-len(p.prefix) >= p.rest && (hasDigit(run[at:end]) || hasUpper(run[at+len(p.prefix):end])) {
 			return at, end

@@ -1,6 +1,9 @@
 package historian
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // titleExtent is the most room a title takes.
 const titleExtent = 88
@@ -21,7 +24,10 @@ func titleOf(units []unit) string {
 		if text == "" {
 			text = t
 		} else {
-			text += " " + t
+			if last, _ := utf8.DecodeLastRuneInString(text); !wide(last) {
+				text += " "
+			}
+			text += t
 		}
 		if width(text) >= 40 {
 			break

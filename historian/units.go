@@ -189,11 +189,18 @@ func sentences(s string, loose bool) []string {
 		case r == '。' || r == '！' || r == '？' || r == '｡':
 			out = append(out, s[start:i+n])
 			start = i + n
-		case (r == '.' || r == '!' || r == '?' || r == '…') && i+n < len(s) && s[i+n] == ' ':
-			next, _ := utf8.DecodeRuneInString(s[i+n+1:])
+		case r == '.' || r == '!' || r == '?' || r == '…':
+			end := i + n
+			for end < len(s) && s[end] == '*' { // the end of a stressed sentence
+				end++
+			}
+			if end == len(s) || s[end] != ' ' {
+				break
+			}
+			next, _ := utf8.DecodeRuneInString(s[end+1:])
 			if opensSentence(next, loose) && !abbreviation(s[start:i], r) {
-				out = append(out, s[start:i+n])
-				start = i + n + 1
+				out = append(out, s[start:end])
+				start = end + 1
 			}
 		}
 		i += n

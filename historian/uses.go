@@ -31,6 +31,7 @@ type use struct {
 	name    string // as the host has it
 	open    bool   // no result yet
 	output  string // untouched
+	ending  ending
 	failed  bool
 	stopped bool // ended by the user or the host, not by a fault
 	refused bool // not permitted
@@ -162,17 +163,24 @@ func readUse(p *compartments.Part) use {
 		u.path = a.file()
 		u.process = first(a.ID, a.BashID, a.TaskID, a.SessionID)
 	}
-	u.settle(p)
+	if !u.open {
+		u.settle(ending{p.Status == compartments.StatusError, p.ExitCode, p.HasExit})
+	}
 	return u
+}
+
+// ending is how a call ended.
+type ending struct {
+	errored bool
+	exit    int
+	hasExit bool
 }
 
 // settle reads the result: whether it failed, and what an answer or a delegated
 // task says.
-func (u *use) settle(p *compartments.Part) {
-	if u.open {
-		return
-	}
-	u.judge(p.Status == compartments.StatusError, p.ExitCode, p.HasExit)
+func (u *use) settle(end ending) {
+	u.ending = end
+	u.judge(end.errored, end.exit, end.hasExit)
 	switch u.kind {
 	case useAsk:
 		u.answers()

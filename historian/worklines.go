@@ -176,7 +176,8 @@ func (g *gitFact) key() string {
 func (g *gitFact) show(level int) string {
 	if g.hash == "" {
 		if level == atCompact {
-			return shorten(g.text, 60)
+			text, _, _ := strings.Cut(g.text, " (")
+			return shorten(text, 60)
 		}
 		return g.text
 	}
