@@ -104,6 +104,10 @@ func (r *reading) content(b blob, echoes bool) ([]byte, error) {
 	return append(content, rest...), nil
 }
 
+// unreadable reports whether one blob could not be read because of what is in
+// it. The database works; whoever reads many goes on with the next.
+func unreadable(err error) bool { return err != nil && resultCode(err) == 0 }
+
 // putMessage stores the JSON of a message of a session.
 func (w *writing) putMessage(session int64, content []byte, hash compartments.Hash, c cuts) (int64, error) {
 	return w.putCut(content, hash, c, func(s span) (int64, error) {

@@ -99,6 +99,9 @@ func (t *indexTask) fill(r *reading) error {
 		return err
 	}
 	content, err := r.content(b, false)
+	if unreadable(err) {
+		return nil // it must not keep the others waiting
+	}
 	if err != nil {
 		return err
 	}

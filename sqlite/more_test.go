@@ -213,6 +213,8 @@ func TestRaw_ChecksItsBytes(t *testing.T) {
 			s = open(t, path, sqlite.Options{})
 			_, err := s.Raw(context.Background(), "ses", ordinals(2))
 			wantCode(t, err, compartments.CodeStorage)
+			search(t, s, "ses", "absent") // and the rest goes on
+			index(t, s)
 		})
 	}
 }

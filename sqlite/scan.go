@@ -79,6 +79,9 @@ func (sc *scanner) messages(r *reading) (bool, error) {
 			return false, nil
 		}
 		content, err := r.content(m.blob, false)
+		if unreadable(err) {
+			continue
+		}
 		if err != nil {
 			return false, err
 		}

@@ -184,6 +184,9 @@ func (f *finder) message(r *reading, ordinal compartments.Ordinal, rows []int64)
 		return err
 	}
 	content, err := r.content(b, false)
+	if unreadable(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func TestForget_LeavesNoBytes(t *testing.T) {
 			text := func(word string, n int) string {
 				return fmt.Sprintf("%s%d %s", word, n, strings.Repeat(fmt.Sprintf("%s text %d ", word, n), n%200))
 			}
-			for n := range 300 {
+			for n := range 150 {
 				for _, id := range []string{"secretive", "harmless"} {
 					b := &compartments.Batch{Session: compartments.SessionID(id), Version: int64(n), ListFrom: n, List: []compartments.Ordinal{compartments.Ordinal(n + 1)},
 						State:   []byte(id + " state"),
@@ -199,10 +199,10 @@ func TestForget_LeavesNoBytes(t *testing.T) {
 			if hits, err := s.Search(ctx, "harmless", "harmless7", 10); err != nil || len(hits) == 0 {
 				t.Errorf("search: %v, %v", hits, err)
 			}
-			if got := raw(t, s, "harmless", 300)[0]; got != user("harmlessmessage299", text("harmless", 299)) {
-				t.Errorf("message 300 of the other: %.80s", got)
+			if got := raw(t, s, "harmless", 150)[0]; got != user("harmlessmessage149", text("harmless", 149)) {
+				t.Errorf("message 150 of the other: %.80s", got)
 			}
-			if got := raw(t, s, "harmless", 291)[0]; !strings.Contains(got, shared) {
+			if got := raw(t, s, "harmless", 141)[0]; !strings.Contains(got, shared) {
 				t.Error("a shared payload went with the forgotten session")
 			}
 			for _, table := range []string{"messages", "lists", "compartments", "plans", "folds", "decisions", "waiting"} {
