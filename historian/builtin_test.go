@@ -122,6 +122,13 @@ func checkText(t *rapid.T, c *compartments.Compartment) {
 					t.Fatalf("line %q", line)
 				}
 			}
+			apart := 0
+			for _, s := range c.Spans {
+				apart += s.Tokens
+			}
+			if r.Tokens-apart > tier.Ceiling() {
+				t.Fatalf("tier %s takes %d tokens, %d of them spans:\n%s", tier, r.Tokens, apart, r.Text)
+			}
 			for _, s := range c.Spans {
 				if !strings.Contains(r.Text, s.Text) {
 					t.Fatalf("tier %s lacks span %q", tier, s.Text)

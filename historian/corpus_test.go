@@ -275,13 +275,10 @@ func checkTiers(t *testing.T, file string, c *compartments.Compartment, source s
 			above = c.Tiers[compartments.Rendered[k-1]].Text
 		}
 		scanNames(text, func(n string, kd kind) {
-			if !knownIn(n, source) && !strings.Contains(text, "[") {
-				t.Errorf("%s %d-%d %s: name %q is not in the source", file, c.First, c.Last, tr, n)
-			}
 			if k > 0 && !strings.Contains(above, n) && !knownIn(n, above) {
 				t.Errorf("%s %d-%d %s: name %q is not in the tier above", file, c.First, c.Last, tr, n)
 			}
-			if !knownIn(n, source) && !inForceLine(text, n) && !ours(n) {
+			if !knownIn(n, source) && !ours(n) {
 				t.Errorf("%s %d-%d %s: name %q is not in the source", file, c.First, c.Last, tr, n)
 			}
 		})
@@ -294,17 +291,6 @@ func knownIn(n, source string) bool {
 
 // ours reports what the renderer counts itself.
 func ours(n string) bool { return strings.HasPrefix(n, "+") || strings.Contains(n, "/-") }
-
-// inForceLine reports whether a name stands in the quoted request of an earlier
-// compartment.
-func inForceLine(text, n string) bool {
-	for _, line := range strings.Split(text, "\n") {
-		if (strings.Contains(line, "(in force)") || strings.Contains(line, "(cont. of [")) && strings.Contains(line, n) {
-			return true
-		}
-	}
-	return false
-}
 
 func BenchmarkWrite(b *testing.B) {
 	files, _ := filepath.Glob(filepath.Join(corpusDir, "*.json"))

@@ -189,7 +189,8 @@ func mentions(before, rest []rune) bool {
 	if len(rest) == 0 || !latin(rest[0]) && rest[0] != '.' && rest[0] != '/' && rest[0] != '~' {
 		return false
 	}
-	if strings.Contains(string(rest[:min(len(rest), 24)]), "://") {
+	word, _, _ := strings.Cut(string(rest[:min(len(rest), 60)]), " ")
+	if strings.Contains(word, "://") {
 		return false // an address in somebody's own scheme
 	}
 	if len(before) == 0 {

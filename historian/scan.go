@@ -83,19 +83,17 @@ func (b *Builtin) Scan(r Range) compartments.Compartment {
 	if failed > 0 {
 		counts += fmt.Sprintf(", %d failed", failed)
 	}
-	text := ""
+	bare := fmt.Sprintf("[%d-%d] %s", c.First, c.Last, counts)
+	text := bare
 	for _, limit := range [...]int{64, 48, 32, 16} {
 		t := shorten(title, limit)
 		if t == "" {
 			continue
 		}
-		text = fmt.Sprintf("[%d-%d] %s (%s)", c.First, c.Last, t, counts)
-		if b.Count(text) <= compartments.TierAnchor.Ceiling() {
+		if titled := fmt.Sprintf("[%d-%d] %s (%s)", c.First, c.Last, t, counts); b.Count(titled) <= compartments.TierAnchor.Ceiling() {
+			text = titled
 			break
 		}
-	}
-	if text == "" {
-		text = fmt.Sprintf("[%d-%d] %s", c.First, c.Last, counts)
 	}
 	for _, f := range files {
 		next := strings.TrimSuffix(text, ")") + "; " + baseName(f) + ")"
