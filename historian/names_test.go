@@ -63,7 +63,7 @@ func TestPaths(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"rm /home/dev/work/app/src/modes/row.go":                  "rm modes/row.go",
+		"rm /home/dev/code/app/src/modes/row.go":                  "rm modes/row.go",
 		"cat /etc/hosts":                                          "cat /etc/hosts",
 		"see https://example.com/aaaaaaaa/bbbbbbbbb/ccccccc/d.go": "see https://example.com/aaaaaaaa/bbbbbbbbb/ccccccc/d.go",
 		"cp: /opt/lib/node_modules/@a/b/dist/dark.json: gone":     "cp: dist/dark.json: gone",
