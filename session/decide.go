@@ -134,9 +134,9 @@ func (p *pass) material(cut int) decay.Material {
 // 0 means that the running turn is in it. It counts to a few and no further.
 func (p *pass) turnsBehind(c *compartments.Compartment) int {
 	turns := 0
-	for i := len(p.v.order) - 1; i > p.v.place[c.Last-1] && turns < turnsTold; i-- {
-		if p.entry(p.v.order[i]).Real {
-			turns++
+	for t := p.turnStart(p.v); t > p.v.place[c.Last-1] && turns < turnsTold; turns++ {
+		if t = p.v.users[t-1]; t < p.v.first {
+			t = -1
 		}
 	}
 	return turns

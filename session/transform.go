@@ -285,24 +285,15 @@ func (p *pass) stale() bool {
 
 // irreducible names what is too large for the window even so.
 func (p *pass) irreducible() string {
-	largest, at := 0, 0
-	weigh := func(place int) {
-		if n := p.tokensAt(p.v, place); n > largest {
-			largest, at = n, place
+	largest := &compartments.Entry{}
+	for _, o := range p.inView() {
+		if e := p.entry(o); e.Tokens()-p.saved[o] > largest.Tokens()-p.saved[largest.Ordinal] {
+			largest = e
 		}
 	}
-	from := p.dropped()
-	for _, id := range p.plan.Keep {
-		if o, ok := p.byID[id]; ok && p.v.place[o-1] >= 0 && p.v.place[o-1] < from {
-			weigh(p.v.place[o-1])
-		}
+	tokens := largest.Tokens() - p.saved[largest.Ordinal]
+	if p.w.Fixed >= tokens {
+		return fmt.Sprintf("system text and tools take %d tokens of a window of %d, of which %d are kept for the reply", p.w.Fixed, p.w.Context, p.w.Reserve)
 	}
-	for i := from; i < len(p.v.order); i++ {
-		weigh(i)
-	}
-	if largest == 0 {
-		return fmt.Sprintf("system text and tools take %d tokens of a window of %d", p.w.Fixed, p.w.Context)
-	}
-	e := p.entry(p.v.order[at])
-	return fmt.Sprintf("message %d (%s) takes %d tokens where %d fit", e.Ordinal, e.Role, largest, p.w.Usable)
+	return fmt.Sprintf("message %d (%s) takes %d tokens where %d fit", largest.Ordinal, largest.Role, tokens, p.w.Usable)
 }
