@@ -13,7 +13,6 @@ import { markMetadata, wireLimits, wirePrices } from "./wire.js";
 /** @typedef {import("./host.js").UserMessage} UserMessage */
 /** @typedef {import("./host.js").Model} Model */
 /** @typedef {import("./plan.js").Plan} Plan */
-/** @typedef {import("./sync.js").Snapshot} Snapshot */
 
 /**
  * @typedef {object} Surroundings what all sessions of one plugin instance share
@@ -114,12 +113,16 @@ export class Session {
     const call = { abandoned: false };
     const answer = this.queue.then(async () => {
       if (call.abandoned || !(await connection.ready(Math.min(connection.timing.start, ms)))) return null;
+      const pushed = this.mirror.push(list);
+      const asked = this.#transform(list.revs.at(), user, model, until);
+      asked.catch(() => {}); // when the push fails, it fails too
       try {
-        return await this.#transform(list, user, model, until, call);
+        await pushed;
+        return await asked;
       } catch (error) {
         if (call.abandoned || !(error instanceof RpcError) || error.code !== "resync") throw error;
-        this.mirror.doubt();
-        return this.#transform(list, user, model, until, call);
+        const rev = await this.mirror.settle(list, error);
+        return call.abandoned ? null : this.#transform(rev, user, model, until);
       }
     });
     this.queue = answer.catch((error) => notices.tell("debug", `session ${this.id}: ${error.message}`));
@@ -137,16 +140,13 @@ export class Session {
   }
 
   /**
-   * @param {Snapshot} list
+   * @param {string} rev
    * @param {UserMessage} user
    * @param {Model | undefined} model
    * @param {number} until
-   * @param {{abandoned: boolean}} call
    */
-  async #transform(list, user, model, until, call) {
+  async #transform(rev, user, model, until) {
     const { connection, models } = this.around;
-    const rev = await this.mirror.sync(list, call);
-    if (call.abandoned) return null;
     const left = Math.max(1, until - Date.now());
     const { agent } = user;
     return connection.request(

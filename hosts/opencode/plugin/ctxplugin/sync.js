@@ -2,13 +2,13 @@
  * One session's list as the binary holds it, and the way to bring it up to date:
  * only what is new or changed goes over the wire.
  */
-import { RpcError } from "./process.js";
 import { revisions } from "./revision.js";
 import { infoMark, wireMessage } from "./wire.js";
 
 /** @typedef {import("./host.js").Message} Message */
 /** @typedef {import("./connection.js").Connection} Connection */
 /** @typedef {import("./revision.js").Revisions} Revisions */
+/** @typedef {import("./process.js").RpcError} RpcError */
 
 const PIECE_BYTES = 8 << 20;
 const BYTES_PER_MS = 500; // slowest that a binary may store a piece before it counts as hung
@@ -49,39 +49,69 @@ export class Mirror {
   }
 
   /**
-   * Brings the binary up to date and returns its name for the list.
+   * Sends what the binary lacks, all at once; what is sent next is answered with
+   * the list as it is now. Kept when everything is stored, broken with a resync
+   * when the binary turns out to hold another list.
    * @param {Snapshot} list
-   * @param {{abandoned: boolean}} call once abandoned, the messages are no longer what was seen
-   * @returns {Promise<string>}
+   * @returns {Promise<unknown>}
    */
-  async sync(list, call) {
+  push(list) {
     const { revs } = list;
-    const { generation } = this.connection;
-    const held = this.held?.generation === generation ? this.held : null;
+    const held = this.held?.generation === this.connection.generation ? this.held : null;
     const keep = this.#unchanged(list, held);
-    if (held && keep === revs.count && keep === held.revs.count) return revs.at();
-
-    const edited = this.edited;
-    this.edited = new Set();
-    this.held = null;
-    let rev;
-    try {
-      rev = await this.#send(list, held ? held.revs.at() : revs.at(keep), keep);
-    } catch (error) {
-      for (const id of edited) this.edited.add(id);
-      if (!(error instanceof RpcError) || error.code !== "resync" || call.abandoned) throw error;
-      const place = Number(error.data.keep);
-      const agreed = place <= keep && error.data.check === revs.at(place) ? place : 0;
-      rev = await this.#send(list, revs.at(agreed), agreed);
-      for (const id of edited) this.edited.delete(id);
-    }
-    if (rev === revs.at()) this.held = { generation, revs, marks: list.marks };
-    return rev;
+    if (held && keep === revs.count && keep === held.revs.count) return Promise.resolve();
+    let at = keep;
+    const replies = intoPieces(list.messages.slice(keep)).map((piece, i, { length }) => {
+      const base = at === keep && held ? held.revs.at() : revs.at(at);
+      const reply = this.#send(piece, { base, keep: at, check: revs.at(at), more: i < length - 1 });
+      at += piece.texts.length;
+      return reply;
+    });
+    return this.#settled(list, Promise.all(replies));
   }
 
-  /** Forgets what the binary holds, after it said that it holds something else. */
-  doubt() {
+  /**
+   * Starts again from where the binary says that its list and ours part, one
+   * piece after another, and returns its name for the list.
+   * @param {Snapshot} list
+   * @param {RpcError} resync
+   * @returns {Promise<string>}
+   */
+  async settle(list, resync) {
+    const { revs, messages } = list;
+    const { keep: place, check: named } = /** @type {{keep: number, check: string}} */ (resync.data);
+    const agrees = place <= revs.count && revs.at(place) === named;
+    let at = agrees ? Math.min(place, this.#unchanged(list, null)) : 0;
+    let base = agrees ? named : revs.at(0);
+    let check = revs.at(at);
+    const pieces = intoPieces(messages.slice(at));
+    const sending = async () => {
+      for (const [i, piece] of pieces.entries()) {
+        base = check = await this.#send(piece, { base, keep: at, check, more: i < pieces.length - 1 });
+        at += piece.texts.length;
+      }
+      return [base];
+    };
+    await this.#settled(list, sending());
+    return base;
+  }
+
+  /**
+   * @param {Snapshot} list
+   * @param {Promise<string[]>} sending ends with the binary's name for the list
+   */
+  async #settled({ revs, marks }, sending) {
+    const { generation } = this.connection;
+    const edited = this.edited;
+    this.edited = new Set(); // what is edited from now on is not in this list
     this.held = null;
+    try {
+      const names = await sending;
+      if (names.at(-1) === revs.at()) this.held = { generation, revs, marks };
+    } catch (error) {
+      for (const id of edited) this.edited.add(id);
+      throw error;
+    }
   }
 
   /**
@@ -101,39 +131,30 @@ export class Mirror {
   }
 
   /**
-   * @param {Snapshot} list
-   * @param {string} base
-   * @param {number} keep
-   * @returns {Promise<string>}
+   * @param {Piece} piece
+   * @param {{base: string, keep: number, check: string, more: boolean}} place
+   * @returns {Promise<string>} the binary's name for the list so far
    */
-  async #send({ messages, revs }, base, keep) {
-    let check = revs.at(keep);
-    const pieces = intoPieces(messages.slice(keep).map(wireMessage));
-    for (const [i, piece] of pieces.entries()) {
-      const params =
-        `{"sessionID":${JSON.stringify(this.sessionID)},` +
-        (this.parent ? `"parent":${JSON.stringify(this.parent)},` : "") +
-        `"base":"${base}","keep":${keep},"check":"${check}",` +
-        `"messages":[${piece.texts.join(",")}],"more":${i < pieces.length - 1}}`;
-      const reply = await this.connection.request(
-        "session/sync",
-        params,
-        this.connection.timing.sync + piece.bytes / BYTES_PER_MS,
-      );
-      base = check = String(reply?.rev);
-      keep += piece.texts.length;
-    }
-    return base;
+  async #send({ texts, bytes }, { base, keep, check, more }) {
+    const params =
+      `{"sessionID":${JSON.stringify(this.sessionID)},` +
+      (this.parent ? `"parent":${JSON.stringify(this.parent)},` : "") +
+      `"base":"${base}","keep":${keep},"check":"${check}","messages":[${texts.join(",")}],"more":${more}}`;
+    const ms = this.connection.timing.sync + bytes / BYTES_PER_MS;
+    return String((await this.connection.request("session/sync", params, ms))?.rev);
   }
 }
 
+/** @typedef {{texts: string[], bytes: number}} Piece messages as JSON texts, and their size */
+
 /**
- * @param {string[]} texts
- * @returns {{texts: string[], bytes: number}[]} at least one piece
+ * @param {Message[]} messages
+ * @returns {Piece[]} at least one
  */
-function intoPieces(texts) {
-  const pieces = [{ texts: /** @type {string[]} */ ([]), bytes: 0 }];
-  for (const text of texts) {
+function intoPieces(messages) {
+  /** @type {Piece[]} */
+  const pieces = [{ texts: [], bytes: 0 }];
+  for (const text of messages.map(wireMessage)) {
     const bytes = Buffer.byteLength(text);
     let piece = pieces[pieces.length - 1];
     if (piece.bytes > 0 && piece.bytes + bytes > PIECE_BYTES) pieces.push((piece = { texts: [], bytes: 0 }));
