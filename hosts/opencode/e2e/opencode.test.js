@@ -304,6 +304,9 @@ test("a subagent is managed like any session", async (t) => {
   for (const request of requests)
     assert.ok(JSON.stringify(request.body.messages).includes(prompt), "the order is kept");
   assert.match(JSON.stringify(provider.of(session).at(-1)?.body), /No differences that matter/);
+  const listed = JSON.parse(ctxplugin("sessions", "--json"));
+  const child = listed.find((/** @type {any} */ line) => line.session === requests[0].session);
+  assert.equal(child.parent, session);
 });
 
 test("beside a plugin that adds system text no request has too many marks", async () => {
@@ -317,6 +320,47 @@ test("beside a plugin that adds system text no request has too many marks", asyn
   );
   assert.ok(requests.some((request) => head(request).length > 0));
   assertFoldsAlone(requests);
+});
+
+test("a fork goes on with the same history", async () => {
+  const original = long["anthropic-mock"];
+  const before = provider.of(original).at(-1);
+  assert.ok(before && head(before).length > 0);
+  const { id } = await host.call("POST", `/session/${original}/fork`, {});
+  provider.say(id, [{ text: "I am the copy." }]);
+  await host.turn(id, "Go on from here.");
+  const [request] = provider.of(id);
+  assert.deepEqual(head(request), head(before));
+  assertNothingRefused([request]);
+});
+
+test("a revert takes the turn back and nothing else", async () => {
+  const session = long["openai-mock"];
+  const messages = await host.call("GET", `/session/${session}/message`);
+  const turnStart = messages.findLast((/** @type {any} */ { info }) => info.role === "user").info.id;
+  const before = /** @type {Recorded} */ (provider.of(session).at(-1));
+  const taken = text(before.body.messages.findLast((/** @type {any} */ { role }) => role === "user"));
+  await host.call("POST", `/session/${session}/revert`, { messageID: turnStart });
+  provider.say(session, [{ text: "Then I try something else." }]);
+  await host.turn(session, "That was wrong. Try something else.", "openai-mock");
+  const request = /** @type {Recorded} */ (provider.of(session).at(-1));
+  assertNothingRefused([request]);
+  assert.ok(!JSON.stringify(request.body.messages).includes(JSON.stringify(taken).slice(1, -1)));
+  assert.ok(head(request).length > 0);
+});
+
+test("the host's own compaction reads the list as it is, and the session goes on", async () => {
+  const session = await host.session();
+  await turns(session, "anthropic-mock", 0, 3);
+  const told = provider.of(session).length;
+  provider.say(session, [{ text: "Summary: three rounds were done." }]);
+  await host.call("POST", `/session/${session}/summarize`, { providerID: "anthropic-mock", modelID: "m" });
+  const compaction = /** @type {Recorded} */ (provider.of(session)[told]);
+  assert.match(JSON.stringify(compaction.body.messages), /Round 0: look into the parser/);
+  await turns(session, "anthropic-mock", 3, 5);
+  const requests = provider.of(session).slice(told + 1);
+  assertNothingRefused(requests);
+  assert.match(JSON.stringify(requests[0].body.messages), /three rounds were done|Round 2: look into/);
 });
 
 test("titles are made as without the plugin", async () => {

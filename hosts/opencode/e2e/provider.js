@@ -101,8 +101,8 @@ export class Provider {
     const protocol = request.url?.endsWith("/messages") ? "anthropic" : "openai";
     const session = String(request.headers["x-session-id"] ?? request.headers["x-session-affinity"] ?? "");
     const parent = String(request.headers["x-parent-session-id"] ?? "");
-    const title =
-      !body.tools?.length && /title/i.test(JSON.stringify(body.system ?? body.messages?.[0] ?? ""));
+    const title = JSON.stringify(body.messages).includes("Generate a title for this conversation");
+    !body.tools?.length && /title/i.test(JSON.stringify(body.system ?? body.messages?.[0] ?? ""));
     const blocks = protocol === "anthropic" ? anthropicBlocks(body) : openaiBlocks(body);
     const tokens = sum(blocks.map(weigh));
     const marks = blocks.filter(({ marked }) => marked).length;
