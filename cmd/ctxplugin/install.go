@@ -146,6 +146,13 @@ func (u *uninstallOpencode) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if !u.Project { // what the shim keeps between two starts of the host
+		plans, err := filepath.Glob(within(within(p.env.folders().state, "opencode"), "*"))
+		if err != nil {
+			return err
+		}
+		files = append(files, plans...)
+	}
 	removed := 0
 	for _, file := range append([]string{entry}, files...) { // the entry first: the host must not load half
 		switch err := os.Remove(file); {
@@ -155,8 +162,10 @@ func (u *uninstallOpencode) Run(p *program) error {
 			return err
 		}
 	}
-	_ = os.Remove(modules)             // stays if something else is in it
-	_ = os.Remove(filepath.Dir(entry)) // likewise
+	// Folders go from the inside out, and stay if something else is in them.
+	for _, folder := range [...]string{modules, filepath.Dir(entry), dir, within(p.env.folders().state, "opencode")} {
+		_ = os.Remove(folder)
+	}
 	if removed == 0 {
 		_, err = fmt.Fprintf(p.stdout, "nothing of ctxplugin is in %s\n", filepath.Dir(entry))
 	} else {
