@@ -112,7 +112,8 @@ export class Session {
     const until = Date.now() + ms;
     const call = { abandoned: false };
     const answer = this.queue.then(async () => {
-      if (call.abandoned || !(await connection.ready(Math.min(connection.timing.start, ms)))) return null;
+      const hello = await connection.ready(Math.min(connection.timing.start, ms));
+      if (!hello || call.abandoned) return null;
       const pushed = this.mirror.push(list);
       const asked = this.#transform(list.revs.at(), user, model, until);
       asked.catch(() => {}); // when the push fails, it fails too
