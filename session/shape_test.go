@@ -88,7 +88,10 @@ func TestShape_OneMessageLargerThanTheWindow(t *testing.T) {
 		{"newest text of the assistant, before a new turn", func(h *host) { h.user("write it all"); h.step(huge); h.user("thanks") }, ""},
 		{"old text of the assistant", func(h *host) { h.user("write it all"); h.step(huge); h.step("ok", 300); h.user("thanks") }, ""},
 		{"newest output", func(h *host) { h.user("read it"); h.step("reading", 100_000) }, ""},
-		{"newest outputs, many", func(h *host) { h.user("read it"); h.step("reading", 30_000, 30_000, 100, 30_000, 5000, 5000, 5000, 5000) }, ""},
+		{"newest outputs, many", func(h *host) {
+			h.user("read it")
+			h.step("reading", 30_000, 30_000, 100, 30_000, 5000, 5000, 5000, 5000)
+		}, ""},
 		{"newest output, before a new turn", func(h *host) { h.user("read it"); h.step("reading", 100_000); h.user("and?") }, ""},
 		{"newest failure", func(h *host) {
 			h.user("run it")
