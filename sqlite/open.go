@@ -36,6 +36,9 @@ func (s *Store) locate(path string) error {
 		return err
 	}
 	s.path = abs
+	if s.opts.ReadOnly {
+		return nil
+	}
 	folder := filepath.Dir(abs)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(folder, folderMode); err != nil {
@@ -53,8 +56,14 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.check(); err != nil {
+	if err := h.check(s.path, s.opts.Own); err != nil {
 		return err
+	}
+	if s.opts.ReadOnly {
+		if h.fresh {
+			return compartments.Errorf(compartments.CodeStorage, "%s holds no sessions yet", s.path)
+		}
+		return s.connect(ctx)
 	}
 	if err := claimFile(s.path); err != nil {
 		return err
@@ -83,8 +92,12 @@ func (s *Store) connect(ctx context.Context) (err error) {
 		s.wal = false
 		s.note("the database lies on a network file system; a rollback journal is in use instead of a write-ahead log")
 	}
-	s.writeDB, err = sql.Open("sqlite", s.dsn("foreign_keys(1)", "synchronous(NORMAL)", "secure_delete(1)", "temp_store(MEMORY)",
-		"wal_autocheckpoint(0)", "journal_size_limit("+strconv.Itoa(walBytes)+")", "cache_size(-8192)"))
+	pragmas := []string{"foreign_keys(1)", "synchronous(NORMAL)", "secure_delete(1)", "temp_store(MEMORY)",
+		"wal_autocheckpoint(0)", "journal_size_limit(" + strconv.Itoa(walBytes) + ")", "cache_size(-8192)"}
+	if s.opts.ReadOnly {
+		pragmas = append(pragmas, "query_only(1)")
+	}
+	s.writeDB, err = sql.Open("sqlite", s.dsn(pragmas...))
 	if err != nil {
 		return err
 	}
@@ -124,6 +137,9 @@ func (s *Store) connectWriter(ctx context.Context) (*conn, error) {
 }
 
 func (s *Store) ready(ctx context.Context, w *conn) error {
+	if s.opts.ReadOnly {
+		return s.readyToRead(ctx, w)
+	}
 	if s.wal {
 		var mode string
 		if _, err := w.row(ctx, `PRAGMA journal_mode = WAL`, nil, &mode); err != nil || mode != "wal" {
@@ -139,6 +155,25 @@ func (s *Store) ready(ctx context.Context, w *conn) error {
 			return err
 		}
 	}
+	if err := checkSchema(ctx, w); err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.path + suspectSuffix); err == nil {
+		return s.checkSuspect(ctx, w)
+	}
+	return nil
+}
+
+// readyToRead is ready for a store that changes nothing.
+func (s *Store) readyToRead(ctx context.Context, w *conn) error {
+	err := checkSchema(ctx, w)
+	if errors.Is(err, errOlderSchema) {
+		return compartments.Errorf(compartments.CodeStorage, "%w; the next start of a host brings it up to date", err)
+	}
+	return err
+}
+
+func checkSchema(ctx context.Context, w *conn) error {
 	var version, tables int
 	if _, err := w.row(ctx, `PRAGMA user_version`, nil, &version); err != nil {
 		return err
@@ -153,9 +188,6 @@ func (s *Store) ready(ctx context.Context, w *conn) error {
 	}
 	if version < schemaVersion {
 		return errOlderSchema
-	}
-	if _, err := os.Stat(s.path + suspectSuffix); err == nil {
-		return s.checkSuspect(ctx, w)
 	}
 	return nil
 }
@@ -253,14 +285,17 @@ func readHeader(path string) (header, error) {
 	}, nil
 }
 
-func (h header) check() error {
+// check refuses what is not ours to open. own: no file but ours can be at path.
+func (h header) check(path string, own bool) error {
 	switch {
 	case h.fresh:
 		return nil
+	case !h.recognised && !own:
+		return compartments.Errorf(compartments.CodeStorage, "%s is no ctxplugin database; nothing was changed", path)
 	case !h.recognised:
 		return fmt.Errorf("%w: it is no SQLite database", ErrDamaged)
 	case h.application != applicationID:
-		return compartments.Errorf(compartments.CodeStorage, "the database belongs to another program; choose another file")
+		return compartments.Errorf(compartments.CodeStorage, "%s is no ctxplugin database: it belongs to another program; choose another file", path)
 	}
 	return checkVersion(int(h.version))
 }

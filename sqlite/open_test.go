@@ -206,7 +206,15 @@ func TestOpen_MovesDamagedFileAside(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s := open(t, path, sqlite.Options{Now: clock(1700000000123)})
+			own := name != "truncated" && name != "torn schema" // they have no header that names them
+			if own {
+				wantCode(t, tryOpen(path, sqlite.Options{}), compartments.CodeStorage)
+			}
+			wantCode(t, tryOpen(path, sqlite.Options{Own: own, ReadOnly: true}), compartments.CodeStorage)
+			if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || !bytes.Equal(readFile(t, path), content) {
+				t.Errorf("a refusal changed something: %v, %v", entries, err)
+			}
+			s := open(t, path, sqlite.Options{Own: own, Now: clock(1700000000123)})
 			aside := path + ".corrupt-1700000000123"
 			if !bytes.Equal(readFile(t, aside), content) {
 				t.Error("the damaged file is not as it was")
@@ -227,12 +235,45 @@ func TestOpen_OverwritesNoEarlierDamagedFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := tryOpen(path, sqlite.Options{Now: clock(5)}); err != nil {
+		if err := tryOpen(path, sqlite.Options{Own: true, Now: clock(5)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got := string(readFile(t, path+".corrupt-5")) + ", " + string(readFile(t, path+".corrupt-6")); got != "first damaged, second damaged" {
 		t.Errorf("aside: %s", got)
+	}
+}
+
+// TestOpen_ReadOnly: nothing is made or changed, and stored sessions can be read.
+func TestOpen_ReadOnly(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "none")
+	path := filepath.Join(folder, "ctx.db")
+	wantCode(t, tryOpen(path, sqlite.Options{ReadOnly: true}), compartments.CodeStorage)
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("the folder was made")
+	}
+	s := open(t, path, sqlite.Options{})
+	store(t, s, "ses", user("m1", "hello"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	before := readFile(t, path)
+	s = open(t, path, sqlite.Options{ReadOnly: true})
+	load(t, s, "ses")
+	_, err := s.Commit(context.Background(), &compartments.Batch{Session: "ses", Version: 1, ListFrom: -1, State: []byte("x")})
+	wantCode(t, err, compartments.CodeStorage)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 1 || !bytes.Equal(before, readFile(t, path)) {
+		t.Errorf("something was changed: %v, %v", entries, err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		t.Errorf("rights: %v, %v", info.Mode(), err)
 	}
 }
 

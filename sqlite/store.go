@@ -17,6 +17,13 @@ import (
 type Options struct {
 	// BusyTimeout bounds every wait for another process; 0 means 2 s.
 	BusyTimeout time.Duration
+	// Own says that path belongs to this program alone, so that whatever lies
+	// there and is no database counts as a damaged one. Without it such a file is
+	// somebody's, and refused.
+	Own bool
+	// ReadOnly changes nothing: no file is made, moved, brought up to date or given
+	// other rights, and every write fails with CodeStorage.
+	ReadOnly bool
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// RollbackJournal does without a write-ahead log even where one works.
@@ -59,7 +66,8 @@ type Store struct {
 // schema if they are absent. Files get mode 0600.
 //
 // A damaged file is moved aside under a name that ends in .corrupt- and the
-// time in Unix ms, and an empty one is started; Notes says so. Where a
+// time in Unix ms, and an empty one is started; Notes says so. A file without
+// SQLite's header is damaged only if the path is the program's Own. Where a
 // write-ahead log does not work, a rollback journal serves and Notes says so.
 //
 // Errors carry CodeNewerSchema when a newer binary owns the file, CodeBusy when
@@ -77,7 +85,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		return nil, failure("open the store", err)
 	}
 	err := s.open(ctx)
-	if errors.Is(err, ErrDamaged) {
+	if errors.Is(err, ErrDamaged) && !opts.ReadOnly {
 		var aside string
 		if aside, err = moveAside(s.path, opts.Now()); err == nil {
 			s.note("the database was damaged; it was moved to " + aside + " and an empty one started")
@@ -122,7 +130,7 @@ func (s *Store) Close() error {
 		}
 		w := <-s.turn
 		if w != nil {
-			if s.wal {
+			if s.wal && !s.opts.ReadOnly {
 				err = w.checkpoint(context.Background(), "TRUNCATE")
 			}
 			w.close()
@@ -142,7 +150,7 @@ var errClosed = compartments.Errorf(compartments.CodeStorage, "the store is clos
 // the file is damaged.
 func (s *Store) fail(what string, err error) error {
 	err = failure(what, err)
-	if errors.Is(err, ErrDamaged) && s.suspect.CompareAndSwap(false, true) {
+	if errors.Is(err, ErrDamaged) && !s.opts.ReadOnly && s.suspect.CompareAndSwap(false, true) {
 		if f, createErr := os.OpenFile(s.path+suspectSuffix, os.O_CREATE|os.O_WRONLY, fileMode); createErr == nil {
 			_ = f.Close() // an empty file says all
 		}

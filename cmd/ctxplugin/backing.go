@@ -60,8 +60,11 @@ func (s *service) openStore(ctx context.Context) (*sqlite.Store, error) {
 	if path == "" {
 		return nil, compartments.Errorf(compartments.CodeStorage, "no home folder is known to keep the database in; set HOME, or name a file with --db")
 	}
+	// A file that a flag or a setting names may be anything of the user's.
+	options := s.options
+	options.Own = s.config.sources["database"] == ""
 	if s.now != nil { // turns must not wait for a lock that only may be gone
-		quick := s.options
+		quick := options
 		quick.BusyTimeout = probeFor
 		probe, err := sqlite.Open(ctx, path, quick)
 		if err != nil {
@@ -71,7 +74,7 @@ func (s *service) openStore(ctx context.Context) (*sqlite.Store, error) {
 			return nil, err
 		}
 	}
-	store, err := sqlite.Open(ctx, path, s.options)
+	store, err := sqlite.Open(ctx, path, options)
 	if err != nil {
 		s.log.Error("open the database", "path", path, "code", string(compartments.CodeOf(err)), "why", err.Error())
 		return nil, err

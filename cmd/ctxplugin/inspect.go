@@ -43,15 +43,14 @@ func (d *database) open(p *program) (*inspection, error) {
 	log, closer := openLog(folders{}, "off")
 	defer closer.Close()
 	in := &inspection{service: newService(c, log, nil), config: c}
-	switch _, err := os.Stat(c.Database); {
+	in.options.ReadOnly = true
+	switch info, err := os.Stat(c.Database); {
 	case err == nil:
-		in.exists = true
+		in.exists = !info.Mode().IsRegular() || info.Size() > 0
 	case c.Database == "":
 		return nil, usage("no home folder is known: set HOME, or name the database with --db")
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, usage("%w", err)
-	case d.DB != "":
-		return nil, usage("%s does not exist", c.Database)
 	}
 	return in, nil
 }
@@ -126,7 +125,7 @@ func (s *sessionsCommand) Run(p *program) (err error) {
 		return printJSON(p, lines)
 	}
 	if len(list) == 0 {
-		_, err = fmt.Fprintf(p.stdout, "no sessions in %s\n", in.config.Database)
+		_, err = fmt.Fprintf(p.stdout, "no sessions yet in %s\n", in.config.Database)
 		return err
 	}
 	rows := [][]string{{"session", "messages", "bytes", "compartments", "folds", "changed"}}
