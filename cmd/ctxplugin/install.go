@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ctxplugin/hosts/opencode"
@@ -28,6 +31,26 @@ type installOpencode struct {
 
 type uninstallOpencode struct {
 	Project bool `help:"From this project (.opencode here)."`
+}
+
+// mark is the first line of every file that install writes. What lacks it is the
+// user's own: it is neither replaced nor removed.
+const mark = "// Written by ctxplugin install; ctxplugin uninstall removes it.\n"
+
+// marked reports whether install wrote the file. One that is absent gives an error
+// that is fs.ErrNotExist.
+func marked(file string) (bool, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	start := make([]byte, len(mark))
+	n, err := io.ReadFull(f, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, err
+	}
+	return string(start[:n]) == mark, nil
 }
 
 // opencodeFolder is the configuration folder whose plugins OpenCode loads.
@@ -55,6 +78,16 @@ func (i *installOpencode) Run(p *program) error {
 	files, err := shimFiles(self)
 	if err != nil {
 		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		switch ours, err := marked(file); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !ours:
+			return fmt.Errorf("%s was not written by ctxplugin install: move it away first; nothing was changed", file)
+		}
 	}
 	modules := filepath.Join(dir, filepath.FromSlash(opencode.Modules))
 	if err := os.MkdirAll(modules, 0o755); err != nil {
@@ -89,7 +122,8 @@ func shimFiles(binary string) (map[string][]byte, error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		files[name], err = opencode.Plugin.ReadFile(name)
+		text, err := opencode.Plugin.ReadFile(name)
+		files[name] = append([]byte(mark), text...)
 		return err
 	})
 	if err != nil {
@@ -103,17 +137,22 @@ func shimFiles(binary string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// removeStale removes modules that an older version had.
+// removeStale removes modules that an older version wrote.
 func removeStale(modules string, files map[string][]byte) error {
 	old, err := filepath.Glob(filepath.Join(modules, "*.js"))
 	if err != nil {
 		return err
 	}
 	for _, file := range old {
-		if _, ok := files[path.Join(opencode.Modules, filepath.Base(file))]; !ok {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
+		if _, ok := files[path.Join(opencode.Modules, filepath.Base(file))]; ok {
+			continue
+		}
+		ours, err := marked(file)
+		if err == nil && ours {
+			err = os.Remove(file)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -142,9 +181,21 @@ func (u *uninstallOpencode) Run(p *program) error {
 	}
 	entry := filepath.Join(dir, filepath.FromSlash(opencode.Entry))
 	modules := filepath.Join(dir, filepath.FromSlash(opencode.Modules))
-	files, err := filepath.Glob(filepath.Join(modules, "*.js"))
+	found, err := filepath.Glob(filepath.Join(modules, "*.js"))
 	if err != nil {
 		return err
+	}
+	var files []string
+	for _, file := range append([]string{entry}, found...) { // the entry first: the host must not load half
+		switch ours, err := marked(file); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case ours:
+			files = append(files, file)
+		default:
+			fmt.Fprintf(p.stderr, "ctxplugin: %s was not written by ctxplugin install; it stays\n", file)
+		}
 	}
 	if !u.Project { // what the shim keeps between two starts of the host
 		plans, err := filepath.Glob(within(within(p.env.folders().state, "opencode"), "*"))
@@ -154,7 +205,7 @@ func (u *uninstallOpencode) Run(p *program) error {
 		files = append(files, plans...)
 	}
 	removed := 0
-	for _, file := range append([]string{entry}, files...) { // the entry first: the host must not load half
+	for _, file := range files {
 		switch err := os.Remove(file); {
 		case err == nil:
 			removed++
