@@ -35,7 +35,9 @@ type Option struct {
 // Choose returns the cheapest fair fold: the one that keeps the most pairs
 // among those whose history holds the target and whose last demotion is at
 // most s.Fairness times as dear as that of a full fold. A quiet old prefix is
-// thus left alone, and still the newest work is not starved to spare it.
+// thus left alone, and still the newest work is not starved to spare it. Nor is
+// a prefix left alone that an earlier emergency made small: if a full fold can
+// show twice as much, it is made.
 //
 // budget is the history budget, target what a selection that demotes goes down
 // to; limit is what all messages of the next request may weigh, 0 for no limit.
@@ -49,10 +51,16 @@ func Choose(m *Material, budget, target, limit int, s Settings) Option {
 		if full.Selection.last > 0 && o.Selection.last > full.Selection.last*loss(s.Fairness) {
 			continue
 		}
+		if full.Fits && 2*o.head() < full.head() {
+			continue
+		}
 		return o
 	}
 	return full
 }
+
+// head is the size of the history after the fold, in tokens.
+func (o *Option) head() int { return o.After - o.Behind + o.PairTokens }
 
 // option works out the fold that keeps the first kept pairs. If it is over the
 // limit with compartments that stay raw, they are rendered too: what stays raw

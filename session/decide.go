@@ -17,6 +17,9 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 	if err := p.uncover(ctx, batch); err != nil {
 		return err
 	}
+	if err := p.stubFirst(ctx, batch); err != nil {
+		return err
+	}
 	m := p.moment()
 	p.inputs.Before = m.Messages
 	p.inputs.Pressure = decay.Pressure(m.Messages, p.w.Usable)

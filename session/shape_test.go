@@ -39,7 +39,7 @@ func TestShape_TinyTurns(t *testing.T) {
 	h := start(t, 4000)
 	n := 600
 	if testing.Short() {
-		n = 150
+		n = 400
 	}
 	for range n {
 		h.user("and this")

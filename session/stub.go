@@ -48,6 +48,40 @@ func (p *pass) stub(ctx context.Context, batch *compartments.Batch) error {
 	return nil
 }
 
+// stubFirst makes stubs, before anything is folded, of those outputs of the
+// newest step that would not fit beside a full history whatever was folded: a
+// fold would only pay for what has to go all the same.
+func (p *pass) stubFirst(ctx context.Context, batch *compartments.Batch) error {
+	total := p.messages()
+	if total <= p.w.Usable {
+		return nil
+	}
+	room := p.w.Usable*p.settings().ForceMark/1000 - p.w.Budget
+	if turn := p.turnStart(p.v); turn >= 0 {
+		room -= p.tokensAt(p.v, turn)
+	}
+	plan := p.plan
+	plan.Edits = slices.Clone(plan.Edits)
+	for _, c := range p.stubbable(plan, false, p.settings().StubPreview) {
+		if !c.newest || c.tokens <= max(room, p.w.Usable/4) || total <= p.w.Usable {
+			continue
+		}
+		saves, err := p.put(ctx, &plan, c, p.settings().StubPreview)
+		if err != nil {
+			return err
+		}
+		total -= saves
+	}
+	if slices.Equal(plan.Edits, p.plan.Edits) {
+		return nil
+	}
+	if err := p.setPlan(plan); err != nil {
+		return err
+	}
+	batch.PlanID, batch.Plan = p.planID, p.encoded
+	return nil
+}
+
 // put puts a stub into the plan and returns the tokens that it saves; none if
 // the stub would be no smaller.
 func (p *pass) put(ctx context.Context, plan *compartments.Plan, c bulk, preview int) (saves int, err error) {
