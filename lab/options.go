@@ -29,6 +29,10 @@ type ReplayOptions struct {
 	// in every run.
 	NoTimings bool
 
+	// Config is the absolute path of a settings file for the plugin; empty plays
+	// its defaults.
+	Config string
+
 	start launcher // launch, but for tests
 }
 

@@ -25,13 +25,18 @@ type process struct {
 // launcher starts a process that keeps its database in dir.
 type launcher func(ctx context.Context, dir string) (*process, error)
 
-// launch runs this very program as `serve`, with home folders of its own.
-func launch(ctx context.Context, dir string) (*process, error) {
+// launch runs this very program as `serve`, with home folders of its own and the
+// settings of a file, if one is named.
+func launch(ctx context.Context, dir, config string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return launchProgram(ctx, dir, self, "serve", "--db", filepath.Join(dir, "replay.db"))
+	args := []string{"serve", "--db", filepath.Join(dir, "replay.db")}
+	if config != "" {
+		args = append(args, "--config", config)
+	}
+	return launchProgram(ctx, dir, self, args...)
 }
 
 func launchProgram(ctx context.Context, dir, program string, args ...string) (*process, error) {

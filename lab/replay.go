@@ -39,7 +39,7 @@ func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (
 	}
 	start := o.start
 	if start == nil {
-		start = launch
+		start = func(ctx context.Context, dir string) (*process, error) { return launch(ctx, dir, o.Config) }
 	}
 	total := 0
 	for _, r := range recordings {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"ctxplugin/lab"
 )
 
@@ -26,10 +28,19 @@ type replayCommand struct {
 
 // Run implements the command.
 func (r *replayCommand) Run(p *program) error {
+	if p.configPath != "" { // the children read it again; here it has to be there
+		c, err := p.readConfig()
+		if err != nil {
+			return err
+		}
+		for _, w := range c.warnings {
+			fmt.Fprintf(p.stderr, "ctxplugin: %s\n", w)
+		}
+	}
 	exit, err := lab.RunReplay(p.ctx, lab.ReplayOptions{
 		Files: r.Files, Window: r.Window, Output: r.Output, Prefix: r.Prefix,
 		Prices: lab.Prices{Input: r.PriceInput, Output: r.PriceOutput, Read: r.PriceRead, Write: r.PriceWrite}, Kind: r.Cache,
-		Tier: r.Tier, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings,
+		Tier: r.Tier, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings, Config: p.configPath,
 	}, p.stdout, p.stderr)
 	switch {
 	case err != nil:
