@@ -12,12 +12,12 @@ import (
 type ReplayOptions struct {
 	Files []string // session files; none replays the built-in sample
 
-	Window int // tokens of the model's context; 0 means 60,000
+	Window int // tokens of the model's context, at least 8,000; 0 means 60,000
 	Output int // most tokens of a reply; 0 means 8,192
 	Prefix int // tokens of system text and tools; 0 means 8,000, or a quarter of the window if that is less
 
-	Prices Prices // all zero means DefaultPrices
-	Kind   string // how the provider caches: marks, automatic or none; empty means marks
+	Prices *Prices // nil means DefaultPrices; a price may be zero
+	Kind   string  // how the provider caches: marks, automatic or none; empty means marks
 
 	// Tier shows the history with every compartment at this one tier: full,
 	// dense, compact or anchor. Empty leaves the choice to the plugin.
@@ -51,6 +51,11 @@ const (
 	defaultPrefix = 8_000
 )
 
+// LeastWindow is the smallest window that is played, in tokens. What is protected
+// in any window leaves no choice in a smaller one, so that its report would say
+// nothing.
+const LeastWindow = 8_000
+
 // cacheLife is how long a provider keeps what nobody reads.
 const cacheLife = 5 * time.Minute
 
@@ -80,6 +85,9 @@ func (o *ReplayOptions) settings() (*settings, error) {
 			return nil, fmt.Errorf("%s: %d is no number of tokens", name, n)
 		}
 	}
+	if context < LeastWindow {
+		return nil, fmt.Errorf("window: %d is too small, the minimum is %s tokens", context, thousands(LeastWindow))
+	}
 	w := divide(context, output, prefix)
 	if w.context-w.reserve-w.prefix < 1 {
 		return nil, fmt.Errorf("a window of %d tokens has no room left behind a prefix of %d and %d for the reply", w.context, w.prefix, w.reserve)
@@ -99,9 +107,9 @@ func (o *ReplayOptions) settings() (*settings, error) {
 	default:
 		return nil, fmt.Errorf("kind: %q is none of marks, automatic, none", kind)
 	}
-	p := o.Prices
-	if p == (Prices{}) {
-		p = DefaultPrices
+	p := DefaultPrices
+	if o.Prices != nil {
+		p = *o.Prices
 	}
 	s.prices = compartments.Prices{Kind: kind, TTLMs: cacheLife.Milliseconds()}
 	for _, price := range []struct {

@@ -106,6 +106,37 @@ func TestSample(t *testing.T) {
 	golden(t, "sample-history.golden", history.Bytes())
 }
 
+// What the README shows of the sample is what it prints.
+func TestSample_READMEIsTrue(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for i, golden := range []string{"sample-report.golden", "sample-history.golden"} {
+		printed, err := os.ReadFile(filepath.Join("testdata", golden))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(printed), "\n")
+		for n, block := range strings.Split(string(readme), "```text\n")[1:] {
+			if n != i {
+				continue
+			}
+			block, _, _ = strings.Cut(block, "```")
+			for _, line := range strings.Split(strings.TrimRight(block, "\n"), "\n") {
+				if strings.TrimSpace(line) != "…" && !slices.Contains(lines, line) {
+					t.Errorf("README shows a line that is not in %s:\n%s", golden, line)
+				}
+				shown++
+			}
+		}
+	}
+	if shown < 20 {
+		t.Errorf("README shows %d lines of the sample", shown)
+	}
+}
+
 // Real sessions against the real binary, where they are there.
 func TestCorpus(t *testing.T) {
 	start := built(t)

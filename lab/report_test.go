@@ -16,10 +16,11 @@ func TestOptionsRefuse(t *testing.T) {
 		want string
 	}{
 		{ReplayOptions{Window: -1}, "window: -1 is no number of tokens"},
-		{ReplayOptions{Window: 1000, Prefix: 900}, "a window of 1000 tokens has no room left behind a prefix of 900 and 250 for the reply"},
+		{ReplayOptions{Window: 10_000, Prefix: 9000}, "a window of 10000 tokens has no room left behind a prefix of 9000 and 2500 for the reply"},
+		{ReplayOptions{Window: 7999}, "window: 7999 is too small, the minimum is 8,000 tokens"},
 		{ReplayOptions{Tier: "raw"}, `tier: "raw" is none of full, dense, compact, anchor`},
 		{ReplayOptions{Kind: "free"}, `kind: "free" is none of marks, automatic, none`},
-		{ReplayOptions{Prices: Prices{Input: 1, Read: -1}}, "price of read: -1 is not between 0 and 1,000,000"},
+		{ReplayOptions{Prices: &Prices{Input: 1, Read: -1}}, "price of read: -1 is not between 0 and 1,000,000"},
 		{ReplayOptions{Files: []string{"/nowhere/x.json"}}, "/nowhere/x.json: no such file or directory"},
 	} {
 		exit, err := RunReplay(context.Background(), c.o, &bytes.Buffer{}, &bytes.Buffer{})
@@ -41,9 +42,13 @@ func TestSettings(t *testing.T) {
 	if p := s.prices; p.Input != 3_000_000 || p.CacheRead != 300_000 || p.CacheWrite != 3_750_000 || p.TTLMs != 300_000 || p.Kind != "marks" {
 		t.Errorf("%+v", p)
 	}
-	o = ReplayOptions{Kind: "automatic", Prices: Prices{Input: 0.1, Read: 0.025, Write: 7}}
+	o = ReplayOptions{Kind: "automatic", Prices: &Prices{Input: 0.1, Read: 0.025, Write: 7}}
 	if s, err = o.settings(); err != nil || s.prices.CacheWrite != 100_000 || s.prices.CacheRead != 25_000 {
 		t.Errorf("%+v, %v", s, err)
+	}
+	o = ReplayOptions{Window: 8000, Prices: &Prices{}}
+	if s, err = o.settings(); err != nil || s.prices.Input != 0 || s.prices.CacheRead != 0 || s.prices.Output != 0 {
+		t.Errorf("a free model: %+v, %v", s, err)
 	}
 	o = ReplayOptions{Tier: "dense"}
 	if s, err = o.settings(); err != nil || !strings.Contains(string(s.initialize("/a\"b")), `"project":{"directory":"/a\"b"},"capabilities":{"notify":true},"options":{"forceTier":"dense"}}`) {
