@@ -10,15 +10,15 @@ import (
 type replayCommand struct {
 	Files []string `arg:"" optional:"" type:"path" help:"Session files as the host exports them; none plays a built-in sample."`
 
-	Window int `placeholder:"TOKENS" help:"The model's context window."`
-	Output int `placeholder:"TOKENS" help:"Most tokens of one reply."`
-	Prefix int `placeholder:"TOKENS" help:"System text and tools."`
+	Window *int `placeholder:"TOKENS" help:"The model's context window, at least 8,000 (default: 60,000)."`
+	Output *int `placeholder:"TOKENS" help:"Most tokens of one reply (default: 8,192)."`
+	Prefix *int `placeholder:"TOKENS" help:"System text and tools (default: 8,000, or a quarter of the window if that is less)."`
 
-	PriceInput  float64 `placeholder:"MONEY" help:"Price of a million tokens of input; with the other three."`
-	PriceOutput float64 `placeholder:"MONEY" help:"Of output."`
-	PriceRead   float64 `placeholder:"MONEY" help:"Of input read from the cache."`
-	PriceWrite  float64 `placeholder:"MONEY" help:"Of input written to the cache."`
-	Cache       string  `enum:"marks,automatic,none" default:"marks" help:"How the provider caches: ${enum}."`
+	PriceInput  *float64 `placeholder:"MONEY" help:"Price of a million tokens of input; all four or none (default: 3)."`
+	PriceOutput *float64 `placeholder:"MONEY" help:"Of output (default: 15)."`
+	PriceRead   *float64 `placeholder:"MONEY" help:"Of input read from the cache (default: 0.30)."`
+	PriceWrite  *float64 `placeholder:"MONEY" help:"Of input written to the cache (default: 3.75)."`
+	Cache       string   `enum:"marks,automatic,none" default:"marks" help:"How the provider caches: ${enum}."`
 
 	Tier      string `enum:",full,dense,compact,anchor" default:"" help:"Show every compartment at this one tier: full, dense, compact or anchor."`
 	History   bool   `name:"show-history" help:"Print what a model would read at the head of its next request, instead of the report."`
@@ -26,8 +26,61 @@ type replayCommand struct {
 	NoTimings bool   `help:"Leave out what the clock measured, so that every run prints the same."`
 }
 
+// prices are those of the flags; nil if none is given.
+func (r *replayCommand) prices() (*lab.Prices, error) {
+	var prices lab.Prices
+	given, missing := 0, ""
+	for _, f := range []struct {
+		name string
+		from *float64
+		to   *float64
+	}{{"input", r.PriceInput, &prices.Input}, {"output", r.PriceOutput, &prices.Output},
+		{"read", r.PriceRead, &prices.Read}, {"write", r.PriceWrite, &prices.Write}} {
+		if f.from == nil {
+			missing += " --price-" + f.name
+			continue
+		}
+		given++
+		*f.to = *f.from
+	}
+	switch {
+	case given == 0:
+		return nil, nil
+	case missing != "":
+		return nil, usage("prices are given all four or none; missing:%s (0 is a price)", missing)
+	}
+	return &prices, nil
+}
+
+// tokensOf is the number of a flag, and 0, which asks for the default, only if it
+// is not given.
+func tokensOf(name string, n *int, least int) (int, error) {
+	switch {
+	case n == nil:
+		return 0, nil
+	case *n < least:
+		return 0, usage("--%s: %d is too small, the minimum is %s tokens", name, *n, grouped(least))
+	}
+	return *n, nil
+}
+
 // Run implements the command.
 func (r *replayCommand) Run(p *program) error {
+	prices, err := r.prices()
+	if err != nil {
+		return err
+	}
+	var window, output, prefix int
+	for _, f := range []struct {
+		name  string
+		from  *int
+		to    *int
+		least int
+	}{{"window", r.Window, &window, lab.LeastWindow}, {"output", r.Output, &output, 1}, {"prefix", r.Prefix, &prefix, 1}} {
+		if *f.to, err = tokensOf(f.name, f.from, f.least); err != nil {
+			return err
+		}
+	}
 	if p.configPath != "" { // the children read it again; here it has to be there
 		c, err := p.readConfig()
 		if err != nil {
@@ -38,8 +91,8 @@ func (r *replayCommand) Run(p *program) error {
 		}
 	}
 	exit, err := lab.RunReplay(p.ctx, lab.ReplayOptions{
-		Files: r.Files, Window: r.Window, Output: r.Output, Prefix: r.Prefix,
-		Prices: lab.Prices{Input: r.PriceInput, Output: r.PriceOutput, Read: r.PriceRead, Write: r.PriceWrite}, Kind: r.Cache,
+		Files: r.Files, Window: window, Output: output, Prefix: prefix,
+		Prices: prices, Kind: r.Cache,
 		Tier: r.Tier, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings, Config: p.configPath,
 	}, p.stdout, p.stderr)
 	switch {
