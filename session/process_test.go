@@ -185,6 +185,9 @@ func TestProcesses_AtOnce(t *testing.T) {
 		h.step(words(i), 4000)
 		h.user(words(i))
 		other.list, other.acked, other.now = slices.Clone(h.list), h.acked, h.now
+		for _, m := range h.list {
+			m.bytes() // both hosts have it: what is made on first use is made before
+		}
 		var wg sync.WaitGroup
 		replies := make([]session.TransformReply, 2)
 		errs := make([]error, 2)
