@@ -117,7 +117,7 @@ func (s *service) put(b *backing) {
 		Notify: func(id compartments.SessionID, level, text string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.log.Info("notice", "session", string(id), "level", level, "text", text)
+			s.log.Info("notice", "session", string(id), "urgency", level, "text", text)
 			s.post(notice{level, text})
 		},
 	})

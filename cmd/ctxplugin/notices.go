@@ -14,7 +14,7 @@ func (s *service) tell(level, text string) {
 		return
 	}
 	s.told = append(s.told, text)
-	s.log.Warn("notice", "level", level, "text", text)
+	s.log.Warn("notice", "urgency", level, "text", text)
 	s.post(notice{level, text})
 }
 
