@@ -55,9 +55,24 @@ func (e environment) get(name string) string {
 	return ""
 }
 
+// filePath is a flag that names a file; it becomes absolute. An empty one, from a
+// variable that is not set perhaps, is refused instead of meaning the working folder.
+type filePath string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (f *filePath) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New("names no file")
+	}
+	*f = filePath(kong.ExpandPath(string(text)))
+	return nil
+}
+
 // commands is the command line.
 type commands struct {
-	Config string `placeholder:"FILE" type:"path" help:"Read the settings from FILE instead of the user's configuration folder."`
+	Config filePath `placeholder:"FILE" help:"Read the settings from FILE instead of the user's configuration folder."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Serve     serveCommand     `cmd:"" help:"Speak JSON-RPC over stdin and stdout. Hosts start this."`
 	Status    statusCommand    `cmd:"" help:"Show the numbers that decisions about a session use, or where everything lies."`
@@ -81,6 +96,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	}
 	parser, err := kong.New(&c, kong.Name("ctxplugin"), kong.Writers(stdout, stderr), kong.Exit(func(int) { said = true }),
 		kong.Description("A context manager for coding agents: old messages fade by steps instead of falling off a cliff."),
+		kong.Vars{"version": versionLine()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		return report(stderr, err)
@@ -95,7 +111,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	if err != nil {
 		return report(stderr, usage("%w (see ctxplugin --help)", err))
 	}
-	return report(stderr, parsed.Run(&program{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr, configPath: c.Config}))
+	return report(stderr, parsed.Run(&program{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr, configPath: string(c.Config)}))
 }
 
 // report says what went wrong and chooses the exit code.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/tailscale/hujson"
@@ -91,7 +92,11 @@ func (c *config) apply(text []byte) {
 		}
 		k := find(name)
 		if k == nil {
-			c.warn("%s:%d: %q is no setting; the nearest is %q", c.path, line, name, nearest(name))
+			hint := nearest(name)
+			if hint != "" {
+				hint = fmt.Sprintf("; the nearest is %q", hint)
+			}
+			c.warn("%s:%d: %q is no setting%s", c.path, line, name, hint)
 			continue
 		}
 		if first, twice := seen[name]; twice {
@@ -129,13 +134,17 @@ func find(name string) *key {
 	return nil
 }
 
-// nearest is the setting whose name is least unlike name; the earlier of several.
+// nearest is the setting whose name is least unlike name, the earlier of several;
+// empty if more than half of name would have to change.
 func nearest(name string) string {
 	best, least := "", -1
 	for i := range keys {
 		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(keys[i].name)); least < 0 || d < least {
 			best, least = keys[i].name, d
 		}
+	}
+	if 2*least > utf8.RuneCountInString(name) {
+		return ""
 	}
 	return best
 }

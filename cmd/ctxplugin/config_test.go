@@ -147,6 +147,7 @@ func TestReadConfig_Warnings(t *testing.T) {
 			func(c *config) bool { return c.ForceMark == 950 }},
 		{"null", `{"forceMark": null}`, []string{"FILE:1: forceMark has to be a whole number of percent; 85 stays"}, nil},
 		{"unknown", "{\n\n\"HalfLive\": 1}", []string{`FILE:3: "HalfLive" is no setting; the nearest is "halfLife"`}, nil},
+		{"nothing like it", `{"zzz": 1, "": 2}`, []string{`FILE:1: "zzz" is no setting`, `FILE:1: "" is no setting`}, nil},
 		{"case", `{"halflife": 1}`, []string{`FILE:1: "halflife" is no setting; the nearest is "halfLife"`},
 			func(c *config) bool { return c.HalfLife == decay.Defaults().HalfLife }},
 		{"twice", "{\"halfLife\": 3,\n\"halfLife\": 4}", []string{"FILE:2: halfLife stands in line 1 too; this one counts"},

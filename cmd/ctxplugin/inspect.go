@@ -21,7 +21,7 @@ import (
 
 // database is the flag of the commands that read the database.
 type database struct {
-	DB string `name:"db" placeholder:"FILE" type:"path" help:"Read this database instead of the one that serve uses."`
+	DB filePath `name:"db" placeholder:"FILE" help:"Read this database instead of the one that serve uses."`
 }
 
 // inspection is a database that is being looked at.

@@ -14,7 +14,7 @@ import (
 
 // serveCommand speaks the protocol.
 type serveCommand struct {
-	DB string `name:"db" placeholder:"FILE" type:"path" help:"Keep sessions in FILE."`
+	DB filePath `name:"db" placeholder:"FILE" help:"Keep sessions in FILE."`
 }
 
 // parentPoll is how often the parent is looked for. The end of stdin tells of its
@@ -54,9 +54,9 @@ func (s *serveCommand) Run(p *program) error {
 }
 
 // overrideDatabase takes the flag --db, if it was given.
-func (c *config) overrideDatabase(path string) {
+func (c *config) overrideDatabase(path filePath) {
 	if path != "" {
-		c.Database = path
+		c.Database = string(path)
 		c.sources["database"] = "--db"
 	}
 }

@@ -30,11 +30,16 @@ func versionName() string {
 	return name
 }
 
+// versionLine is the version with what the program was built for and by.
+func versionLine() string {
+	return fmt.Sprintf("ctxplugin %s (%s/%s, %s)", versionName(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
 // versionCommand prints the version.
 type versionCommand struct{}
 
 // Run implements the command.
 func (versionCommand) Run(p *program) error {
-	_, err := fmt.Fprintf(p.stdout, "ctxplugin %s (%s/%s, %s)\n", versionName(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	_, err := fmt.Fprintln(p.stdout, versionLine())
 	return err
 }
