@@ -119,6 +119,9 @@ func parseRecording(name string, data []byte) (*recording, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
+			if line := secondText(data); line > 0 {
+				return nil, fail("", "is no `opencode export`: line %d begins another JSON text", line)
+			}
 			return nil, fail(position(data, int(syntax.Offset)), "is no JSON: %v", syntax)
 		}
 		return nil, fail("", "is no `opencode export`: it should be {info, messages: [{info, parts}]}")
@@ -158,6 +161,22 @@ func parseRecording(name string, data []byte) (*recording, error) {
 		r.id = "ses_replay"
 	}
 	return r, nil
+}
+
+// secondText is the line where a second JSON text begins behind a first, as in JSON
+// Lines; 0 if none does.
+func secondText(data []byte) int {
+	d := json.NewDecoder(bytes.NewReader(data))
+	var first json.RawMessage
+	if d.Decode(&first) != nil {
+		return 0
+	}
+	rest := data[d.InputOffset():]
+	next := bytes.TrimLeft(rest, " \t\r\n")
+	if len(next) == 0 || next[0] != '{' && next[0] != '[' {
+		return 0
+	}
+	return 1 + bytes.Count(data[:len(data)-len(next)], []byte{'\n'})
 }
 
 func parseMessage(raw []byte) (m message, session string, err error) {
