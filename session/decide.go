@@ -32,7 +32,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 		if err := p.force(ctx, batch, reason, m); err != nil {
 			return err
 		}
-	} else if !p.same { // the same request asked again gets the same answer
+	} else if !p.same && !p.copied() { // the same request asked again gets the same answer
 		material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
 		if len(material.New) > 0 || len(material.Pairs) < len(p.st.Layout) {
 			target := p.w.Budget * s.DemoteTo / 1000
@@ -47,6 +47,10 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 	}
 	return p.stub(ctx, batch)
 }
+
+// copied reports whether this is the first request of a fork: it shows the head
+// that its source was read with, which is what the provider's cache holds.
+func (p *pass) copied() bool { return p.st.Now == 0 && len(p.st.Layout) > 0 }
 
 // moment gathers what the timing of a fold depends on.
 func (p *pass) moment() decay.Moment {

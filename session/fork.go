@@ -145,6 +145,7 @@ func (se *Session) assume(b *compartments.Batch, source *compartments.Stored) er
 		}
 	}
 	st.Applied, st.Unnamed, st.Asked, st.Owed, st.Rev, st.Source = false, 0, false, 0, "", ""
+	st.Now = 0 // no request of this session was made yet
 	n := 0
 	for n < len(se.list) && n < len(source.List) && se.list[n] == source.List[n] && se.entry(se.list[n]).Hash == source.Entries[source.List[n]-1].Hash {
 		n++
