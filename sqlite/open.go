@@ -97,7 +97,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if s.opts.ReadOnly {
 		pragmas = append(pragmas, "query_only(1)")
 	}
-	s.writeDB, err = sql.Open("sqlite", s.dsn(pragmas...))
+	s.writeDB, err = sql.Open("sqlite", s.dsn(s.opts.BusyTimeout, pragmas...))
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, s.writeDB.Close())
 	}
-	s.readDB, err = sql.Open("sqlite", s.dsn("query_only(1)", "temp_store(MEMORY)", "cache_size(-8192)"))
+	s.readDB, err = sql.Open("sqlite", s.dsn(s.callWait, "query_only(1)", "temp_store(MEMORY)", "cache_size(-8192)"))
 	if err != nil {
 		w.close()
 		return errors.Join(err, s.writeDB.Close())
@@ -129,7 +129,12 @@ func (s *Store) connectWriter(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, damaged(err)
 	}
-	if err := s.ready(ctx, w); err != nil {
+	err = s.ready(ctx, w)
+	if err == nil {
+		var ms int
+		_, err = w.row(ctx, fmt.Sprintf(`PRAGMA busy_timeout = %d`, s.callWait.Milliseconds()), nil, &ms)
+	}
+	if err != nil {
 		w.close()
 		return nil, damaged(err)
 	}
@@ -220,10 +225,10 @@ func checkVersion(version int) error {
 	return nil
 }
 
-// dsn is the data source name of the database, with pragmas that every
-// connection sets. The page size cannot be among them: the driver would set the
+// dsn is the data source name of the database, with the longest wait for a lock
+// and pragmas that every connection sets. The page size cannot be among them: the driver would set the
 // journal mode before it, and then it no longer takes effect.
-func (s *Store) dsn(pragmas ...string) string {
+func (s *Store) dsn(wait time.Duration, pragmas ...string) string {
 	path := filepath.ToSlash(s.path)
 	if runtime.GOOS == "windows" {
 		path = "/" + path
@@ -232,7 +237,7 @@ func (s *Store) dsn(pragmas ...string) string {
 	if s.vfs != "" {
 		q.Set("vfs", s.vfs)
 	}
-	q.Add("_pragma", "busy_timeout("+strconv.FormatInt(s.opts.BusyTimeout.Milliseconds(), 10)+")")
+	q.Add("_pragma", "busy_timeout("+strconv.FormatInt(wait.Milliseconds(), 10)+")")
 	for _, p := range pragmas {
 		q.Add("_pragma", p)
 	}

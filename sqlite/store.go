@@ -15,7 +15,8 @@ import (
 
 // Options of a store. The zero value is ready for use.
 type Options struct {
-	// BusyTimeout bounds every wait for another process; 0 means 2 s.
+	// BusyTimeout bounds every wait for another process; 0 means 2 s to open and
+	// 600 ms for a call, because sessions try a call three times.
 	BusyTimeout time.Duration
 	// Own says that path belongs to this program alone, so that whatever lies
 	// there and is no database counts as a damaged one. Without it such a file is
@@ -34,10 +35,12 @@ type Options struct {
 }
 
 const (
-	defaultBusyTimeout = 2 * time.Second
-	readerCount        = 2       // connections that read beside the writer
-	walBytes           = 8 << 20 // size from which the write-ahead log is cut back
-	walIdleBytes       = 1 << 20 // size from which indexing moves the log into the file
+	openTimeout = 2 * time.Second
+	callTimeout = 600 * time.Millisecond
+
+	readerCount  = 2       // connections that read beside the writer
+	walBytes     = 8 << 20 // size from which the write-ahead log is cut back
+	walIdleBytes = 1 << 20 // size from which indexing moves the log into the file
 )
 
 // Store keeps sessions in one SQLite file. Its methods may be called from any
@@ -47,6 +50,8 @@ type Store struct {
 	opts Options
 	vfs  string // SQLite's way to the file system; empty for the usual one
 	pack packer
+
+	callWait time.Duration // most that a call waits for another process; opts.BusyTimeout is for opening
 
 	writeDB *sql.DB
 	readDB  *sql.DB
@@ -74,13 +79,14 @@ type Store struct {
 // it stays locked for the bounded wait, CodeStorage when it is of another
 // program, or cannot be read or written. Nothing was changed then.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
+	callWait := opts.BusyTimeout
 	if opts.BusyTimeout <= 0 {
-		opts.BusyTimeout = defaultBusyTimeout
+		opts.BusyTimeout, callWait = openTimeout, callTimeout
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &Store{opts: opts}
+	s := &Store{opts: opts, callWait: callWait}
 	if err := s.locate(path); err != nil {
 		return nil, failure("open the store", err)
 	}
