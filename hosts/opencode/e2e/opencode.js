@@ -8,7 +8,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-const START_MS = 60_000;
+const START_MS = 120_000;
+const CALL_MS = 600_000; // a turn may have many steps
 
 /** @returns {string} */
 export function openCodeBinary() {
@@ -132,6 +133,7 @@ export class OpenCode {
       method,
       headers: { "content-type": "application/json" },
       body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(CALL_MS),
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 400)}`);

@@ -330,8 +330,14 @@ test("a fork goes on with the same history", async () => {
   provider.say(id, [{ text: "I am the copy." }]);
   await host.turn(id, "Go on from here.");
   const [request] = provider.of(id);
-  assert.deepEqual(head(request), head(before));
   assertNothingRefused([request]);
+  if (status(id).folds.length === status(original).folds.length) {
+    assert.deepEqual(head(request), head(before));
+  } else {
+    // A fold was due: the entries stay, with the ordinals of the original.
+    const entries = (/** @type {Recorded} */ of) => head(of).join("\n").split("\n\n");
+    assert.equal(entries(request)[1], entries(before)[1]);
+  }
 });
 
 test("a revert takes the turn back and nothing else", async () => {

@@ -62,12 +62,13 @@ const methods = {
       };
     }
     const user = list.findLastIndex(({ role }) => role === "user");
+    const atOnce = JSON.stringify(list[0]).includes("plan at once"); // though there is nothing to drop
     const plan =
-      pairText && user > 0
+      pairText && (user > 0 || atOnce)
         ? {
-            id: `through ${list[user - 1].id}`,
+            id: `through ${list[user - 1]?.id}`,
             head: [{ text: pairText, cacheMark: true }],
-            through: list[user - 1].id,
+            through: list[user - 1]?.id ?? "",
             keep: [],
             edits: [],
           }

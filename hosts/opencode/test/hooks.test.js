@@ -150,13 +150,15 @@ test("the end of a step, which parts do not show, is sent", async () => {
   assert.equal(asked("session/sync").at(-1).params.keep, 1);
 });
 
-test("the first step of a session is left alone", async () => {
+test("the first step of a session is left alone, and no other", async () => {
   const hooks = await open();
-  const messages = [user("a", "first")];
-  const before = [...messages];
+  const messages = [user("a", "plan at once")];
   await hooks.transform(messages);
-  assert.deepEqual(messages, before);
+  assert.deepEqual(ids(messages), ["a"]);
   assert.ok(asked("session/transform").length > 0);
+  const second = [user("a", "plan at once"), assistant("b", "", [call("output")])];
+  await hooks.transform(second);
+  assert.deepEqual(ids(second), ["msg_ctx_0_u", "msg_ctx_0_a", "a", "b"]);
 });
 
 test("the list of the host's compaction is left alone unless it would not fit", async () => {

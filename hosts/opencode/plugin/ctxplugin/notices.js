@@ -7,6 +7,7 @@
 /** @typedef {"debug" | "info" | "warning" | "error"} Level */
 
 const REMEMBERED = 200;
+const TOAST_LENGTH = 300; // the log has the rest
 
 export class Notices {
   /** @param {PluginInput["client"]} client */
@@ -28,7 +29,8 @@ export class Notices {
     quietly(() => this.client.app.log({ body: { service: "ctxplugin", level: logged, message: text } }));
     if (logged !== "warn" && logged !== "error") return;
     const variant = logged === "warn" ? "warning" : "error";
-    quietly(() => this.client.tui.showToast({ body: { title: "ctxplugin", message: text, variant } }));
+    const message = text.split("\n", 1)[0].slice(0, TOAST_LENGTH);
+    quietly(() => this.client.tui.showToast({ body: { title: "ctxplugin", message, variant } }));
   }
 }
 
