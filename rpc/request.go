@@ -75,16 +75,34 @@ func (s *server) receive(r *request) {
 // refuse answers a request that is not run, out of the connection's own lane.
 func (s *server) refuse(r *request, err error) {
 	if r.id == nil && r.fault == nil {
-		s.Log.Warn("dropped a notification", "method", r.method, "why", err.Error())
+		s.Log.Warn("dropped a notification", "method", logged(r.method), "why", errorName(err))
 		return
 	}
 	s.replyLater(r, nil, err)
 }
 
+// logged is a method as the log names it. What is no method of ours may be any
+// text of the host's.
+func logged(name string) string {
+	if _, ok := methods[name]; ok {
+		return name
+	}
+	return "unknown"
+}
+
+// errorName is the stable name of an error, without its text.
+func errorName(err error) string {
+	var w *wireError
+	if errors.As(err, &w) {
+		return w.name
+	}
+	return string(compartments.CodeOf(err))
+}
+
 func (s *server) replyLater(r *request, result []byte, err error) {
 	small := &request{frame: frame{id: r.id, fault: r.fault}, handle: r.handle}
 	if !s.lanes.putReply(func() { s.send(small, result, err) }) {
-		s.Log.Warn("no room for an answer", "method", r.method)
+		s.Log.Warn("no room for an answer", "method", logged(r.method))
 	}
 }
 
@@ -158,7 +176,7 @@ func (s *server) recovered(method string, err *error) {
 	if v == nil {
 		return
 	}
-	s.Log.Error("panic", "method", clip(method, 100), "value", clip(fmt.Sprint(v), 200), "stack", string(debug.Stack()))
+	s.Log.Error("panic", "method", logged(method), "value", clip(fmt.Sprint(v), 200), "stack", string(debug.Stack()))
 	*err = &wireError{code: codeInternal, name: string(compartments.CodeInternal),
 		text: "a fault of ctxplugin's own; its log has the details"}
 }
