@@ -197,7 +197,7 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 			break
 		}
 	}
-	must := reason == compartments.ReasonStale
+	must := m.Stale
 	gain := m.Messages - best.After
 	if !must && (len(best.Items) == 0 || gain <= 0) {
 		return nil
@@ -236,8 +236,9 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	}
 	if len(o.Items) > 0 {
 		pair := compartments.PairLayout{First: p.v.order[from], Last: p.v.order[through-1], Count: through - from,
-			Source: p.runHash(p.v.order[from:through]), Items: o.Items, Tokens: o.PairTokens,
+			Source: p.runHash(p.v.order[from:through]), Items: o.Items,
 			Text: decay.RenderPair(o.Items, o.Divergence == 0, p.lookup)}
+		pair.Tokens = p.cfg.Count(pair.Text) + pairTokens
 		layout = append(layout, pair)
 	}
 	before := p.inputs.Before
@@ -267,10 +268,15 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	if through > p.v.start {
 		fold.Through = p.v.order[through-1]
 	}
+	p.st.Through = fold.Through
 	fold.InputsHash = hashInputs(fold)
 	batch.Fold, batch.PlanID, batch.Plan = fold, p.planID, p.encoded
 	return nil
 }
+
+// pairTokens is what a pair of the head takes besides its text, in tokens: two
+// frames and the assistant's short constant text.
+const pairTokens = 2*compartments.FrameTokens + 3
 
 // hashInputs names everything that a fold's bytes follow from.
 func hashInputs(f *compartments.Fold) compartments.Hash {

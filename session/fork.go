@@ -105,6 +105,7 @@ func (se *Session) copy(ctx context.Context, b *compartments.Batch, source *comp
 		if id := copied[o]; id != "" {
 			e.ID = id
 		} else {
+			e.ID = "withdrawn-" + e.ID // the fork may give that id to another message
 			b.Entries = append(b.Entries, compartments.EntryWrite{Entry: e, Raw: raws[0]})
 			raws = raws[1:]
 		}
@@ -150,14 +151,17 @@ func (se *Session) assume(b *compartments.Batch, source *compartments.Stored) er
 	for n < len(se.list) && n < len(source.List) && se.list[n] == source.List[n] && se.entry(se.list[n]).Hash == source.Entries[source.List[n]-1].Hash {
 		n++
 	}
-	if n < 2 {
-		st.Hidden = nil // the host's own summary was not copied
+	if n < 2 || len(st.Hidden) > 0 && int(slices.Max(st.Hidden)) > len(se.entries) {
+		st.Hidden, st.HiddenBy = nil, 0 // the host's own summary, or what it hides, was not copied
 	}
 	se.st = st
 	se.view = se.look()
 	if se.view.pairs < len(st.Layout) || !se.rename(&plan, source, n) {
 		se.st.Layout = st.Layout[:se.view.pairs]
-		plan = se.planOf(se.st.Layout, se.view.headEnd)
+		plan, se.st.Through = se.planOf(se.st.Layout, se.view.headEnd), 0
+		if end := se.view.headEnd; end > se.view.start {
+			se.st.Through = se.view.order[end-1]
+		}
 	}
 	if err := se.setPlan(plan); err != nil {
 		return err

@@ -15,13 +15,14 @@ import (
 func (h *host) fork(n int, renamed bool) *host {
 	f := newHost(h.t, h.s, h.store, h.context)
 	f.id = compartments.SessionID(fmt.Sprintf("%s_fork%d", h.id, n))
+	f.forked = true
 	f.now, f.fixed, f.prices = h.now, h.fixed, h.prices
 	for _, m := range h.list[:n] {
 		c := *m
 		c.parts = slices.Clone(m.parts)
 		if renamed {
-			f.born++
-			c.id = fmt.Sprintf("msg_fork_%04d", f.born)
+			h.store.ids++
+			c.id = fmt.Sprintf("msg_fork_%04d", h.store.ids)
 		}
 		c.raw = nil
 		f.list = append(f.list, &c)

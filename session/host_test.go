@@ -24,6 +24,7 @@ type host struct {
 	parent compartments.SessionID
 	list   []*message
 	acked  int
+	forked bool
 	born   int // messages ever made; ids come from it
 
 	context  int // the model's window
@@ -57,6 +58,7 @@ type message struct {
 	time  int64
 	parts []part
 	more  map[string]any // further fields
+	group string         // of a call and results that are messages of their own
 	raw   []byte         // encoded; nil after a change
 	print compartments.Fingerprint
 }
@@ -216,6 +218,15 @@ func (h *host) step(text string, outputs ...int) *message {
 			output: lines(fmt.Sprintf("%d.%d", h.born, i), n)})
 	}
 	return h.add("assistant", parts...)
+}
+
+// results adds a call and results of given sizes that are messages of their own.
+func (h *host) results(sizes ...int) {
+	group := fmt.Sprint(h.id, h.born)
+	h.step("calling").group = group
+	for i, n := range sizes {
+		h.add("tool", part{kind: "text", text: lines(fmt.Sprintf("%d.%d", h.born, i), n)}).group = group
+	}
 }
 
 // turn adds a whole turn: a user message and steps.

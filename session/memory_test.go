@@ -13,6 +13,7 @@ type memory struct {
 	mu   sync.Mutex
 	all  map[compartments.SessionID]*kept
 	fail func() error
+	ids  int // of copies that a host made
 }
 
 type kept struct {
@@ -160,4 +161,28 @@ func (u *unreadable) Raw(ctx context.Context, id compartments.SessionID, ordinal
 		return nil, compartments.Errorf(compartments.CodeStorage, "the disk is gone")
 	}
 	return u.memory.Raw(ctx, id, ordinals)
+}
+
+// counting is a memory that counts what is read, in tokens, until the first
+// fold, and keeps the compartments of that.
+type counting struct {
+	*memory
+	stop              bool // the next commit is the one to keep
+	read, readAtFirst int
+	first             []compartments.Compartment
+}
+
+func (c *counting) Raw(ctx context.Context, id compartments.SessionID, ordinals []compartments.Ordinal) ([][]byte, error) {
+	raws, err := c.memory.Raw(ctx, id, ordinals)
+	for _, raw := range raws {
+		c.read += count(string(raw))
+	}
+	return raws, err
+}
+
+func (c *counting) Commit(ctx context.Context, b *compartments.Batch) (int64, error) {
+	if c.stop {
+		c.stop, c.readAtFirst, c.first = false, c.read, b.Compartments
+	}
+	return c.memory.Commit(ctx, b)
 }

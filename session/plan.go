@@ -48,15 +48,18 @@ func (se *Session) kept(through int) []compartments.Ordinal {
 	for place := range v.start {
 		add(place)
 	}
-	if through < len(v.order) {
-		turn := se.turnUser(v, through)
+	if len(v.order) > 0 {
+		turn := v.users[len(v.users)-1] // something must follow the head
+		if through < len(v.order) {
+			turn = se.turnUser(v, through)
+		}
 		if add(turn); turn < 0 && v.hidden > 0 {
 			keep = append(keep, se.list[0]) // no user message is left but the host's request to summarise
 		}
 	}
 	add(se.turnStart(v))
 	if se.parent != "" {
-		add(v.first)
+		add(v.task)
 	}
 	slices.SortFunc(keep, func(a, b compartments.Ordinal) int { return v.place[a-1] - v.place[b-1] })
 	return keep

@@ -10,8 +10,10 @@ import (
 
 // state is the small rest of a session that is stored as one value.
 type state struct {
-	Layout []compartments.PairLayout `json:"layout"`           // texts stand in the plan
-	Hidden []compartments.Ordinal    `json:"hidden,omitempty"` // behind the host's own summary
+	Layout   []compartments.PairLayout `json:"layout"`             // texts stand in the plan
+	Through  compartments.Ordinal      `json:"through,omitempty"`  // last message that the plan in force drops, or hides
+	Hidden   []compartments.Ordinal    `json:"hidden,omitempty"`   // behind the host's own summary
+	HiddenBy compartments.Ordinal      `json:"hiddenBy,omitempty"` // the host's request for that summary
 
 	Compartments int `json:"compartments"` // ever numbered in this session
 

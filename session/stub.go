@@ -175,7 +175,7 @@ func (p *pass) stubs(e *compartments.Entry, z compartments.Size, words bool) boo
 		return false
 	}
 	place := p.v.place[e.Ordinal-1]
-	return words && place != p.turnStart(p.v) && !(p.parent != "" && place == p.v.first)
+	return words && place != p.turnStart(p.v) && !(p.parent != "" && place == p.v.task)
 }
 
 // inView lists the messages behind the head, in order.
@@ -183,7 +183,7 @@ func (p *pass) inView() []compartments.Ordinal {
 	dropped := p.dropped()
 	var kept []compartments.Ordinal
 	for _, id := range p.plan.Keep {
-		if o, ok := p.byID[id]; ok && p.v.place[o-1] >= 0 && p.v.place[o-1] < dropped {
+		if o, ok := p.byID[id]; ok && p.v.place[o-1] >= p.v.hidden && p.v.place[o-1] < dropped {
 			kept = append(kept, o)
 		}
 	}

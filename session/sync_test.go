@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -297,10 +297,7 @@ func TestSync_ResultsOfTheirOwn(t *testing.T) {
 			h.user(words(turn))
 			h.request()
 			for step := range 3 {
-				h.step(fmt.Sprintf("calling %d things", step))
-				for i := range 1 + step {
-					h.add("tool", part{kind: "text", text: lines(fmt.Sprint(turn, step, i), size)})
-				}
+				h.results(slices.Repeat([]int{size}, 1+step)...)
 				h.request()
 			}
 			h.step("done")

@@ -54,7 +54,10 @@ func (s *Sessions) snapshot(ctx context.Context, id compartments.SessionID) (vie
 		}
 		// entries, the list and compartments are replaced or appended to, never
 		// changed in place, except for entries of messages that the host renews
-		view = &expand.View{Session: id, Entries: append([]compartments.Entry(nil), se.entries...), List: se.list, Hidden: se.st.Hidden, Plan: se.plan}
+		view = &expand.View{Session: id, Entries: append([]compartments.Entry(nil), se.entries...), List: se.list, Plan: se.plan}
+		if _, hidden := se.whole(); hidden > 0 {
+			view.Hidden = se.st.Hidden
+		}
 		for _, r := range se.view.served {
 			view.Compartments = append(view.Compartments, *r.c)
 		}

@@ -252,7 +252,7 @@ func (p *pass) messages() int {
 		if !ok {
 			continue
 		}
-		if place := p.v.place[o-1]; place >= 0 && place < from || place < 0 && p.v.hidden > 0 && o == p.list[0] {
+		if place := p.v.place[o-1]; place >= p.v.hidden && place < from || place < 0 && p.v.hidden > 0 && o == p.list[0] {
 			n += p.entry(o).Tokens() - p.saved[o]
 		}
 	}
@@ -264,9 +264,9 @@ func (p *pass) messages() int {
 
 // stale reports whether the plan in force says what is no longer so, or makes a
 // request that must not be sent: a pair stands for messages that changed, it
-// drops through a message that is not in the list, what the host hides is
-// neither rendered nor summarised, or a message is out of view that must be in
-// it.
+// drops through a message that is not in the list or drops more than it did,
+// what the host hides is neither rendered nor summarised, or a message is out of
+// view that must be in it.
 func (p *pass) stale() bool {
 	dropped := p.dropped()
 	if p.v.pairs < len(p.st.Layout) || p.plan.Through != "" && dropped == 0 || dropped < p.v.hidden {
@@ -274,6 +274,9 @@ func (p *pass) stale() bool {
 	}
 	if dropped == 0 {
 		return false
+	}
+	if p.v.order[dropped-1] != p.st.Through {
+		return true
 	}
 	for _, o := range p.kept(dropped) {
 		if !slices.Contains(p.plan.Keep, p.entry(o).ID) {

@@ -26,9 +26,10 @@ type view struct {
 	firm           int
 	// users names for each place the user message in force there: the newest real
 	// one up to it, or before the first real one the newest of any kind; -1 for
-	// none. first is the place of the first real one, or -1.
-	users []int
-	first int
+	// none. first is the place of the first real one, or -1. Neither sees what is
+	// hidden; task is the first real one of all.
+	users       []int
+	first, task int
 }
 
 // run is a valid compartment and its places [from, to).
@@ -125,10 +126,14 @@ func (se *Session) findUsers(v *view) {
 	if n := len(v.users); n > 0 {
 		user = v.users[n-1]
 	} else {
-		v.first = -1
+		v.first, v.task = -1, -1
 	}
 	for i := len(v.users); i < len(v.order); i++ {
-		if e := se.entry(v.order[i]); i >= v.hidden && e.Role == compartments.RoleUser {
+		e := se.entry(v.order[i])
+		if e.Real && v.task < 0 {
+			v.task = i
+		}
+		if i >= v.hidden && e.Role == compartments.RoleUser {
 			switch {
 			case e.Real:
 				if user = i; v.first < 0 {
@@ -209,50 +214,55 @@ func (se *Session) compacted(list []compartments.Ordinal) bool {
 }
 
 // whole is the list with what the host's own summary hides in its place, and
-// how many messages that is; 0 if nothing is hidden.
+// how many messages that is; 0 if nothing is known to be hidden.
 func (se *Session) whole() (order []compartments.Ordinal, hidden int) {
-	if len(se.st.Hidden) == 0 || !se.compacted(se.list) {
+	if len(se.st.Hidden) == 0 || !se.compacted(se.list) || se.list[0] != se.st.HiddenBy {
 		return nil, 0
 	}
 	return slices.Concat(se.st.Hidden, se.list[2:]), len(se.st.Hidden)
 }
 
 // hide remembers which messages a new list hides behind the host's own summary:
-// those that stood before the first message that it keeps, those behind an
-// earlier summary included. What is missing elsewhere is withdrawn.
+// those that were there before it and stood before the first message that it
+// keeps, those behind an earlier summary included. What is missing elsewhere is
+// withdrawn. A summary that comes back after an undo hides what it hid.
 func (se *Session) hide(next []compartments.Ordinal) {
 	if !se.compacted(next) {
-		se.st.Hidden = nil
 		return
-	}
-	if se.compacted(se.list) && se.list[0] == next[0] {
-		return // the same summary as before
-	}
-	before, known := se.whole()
-	if known == 0 {
-		before = se.list
-		if se.compacted(before) { // what its summary stands for was never seen
-			se.st.Hidden = nil
-			return
-		}
-	}
-	end := len(before)
-	if len(next) > 2 {
-		if i := slices.Index(before, next[2]); i >= 0 {
-			end = i
-		}
 	}
 	listed := make(map[compartments.Ordinal]bool, len(next))
 	for _, o := range next {
 		listed[o] = true
 	}
-	hidden := make([]compartments.Ordinal, 0, end)
-	for _, o := range before[:end] {
+	before := se.st.Hidden
+	if se.st.HiddenBy != next[0] {
+		before = se.beforeSummary(next)
+	}
+	hidden := make([]compartments.Ordinal, 0, len(before))
+	for _, o := range before {
 		if !listed[o] {
 			hidden = append(hidden, o)
 		}
 	}
-	se.st.Hidden = hidden
+	se.st.Hidden, se.st.HiddenBy = hidden, next[0]
+}
+
+// beforeSummary lists what stood before the first message that a new summary
+// keeps; nothing if that is behind another summary whose messages were never
+// seen.
+func (se *Session) beforeSummary(next []compartments.Ordinal) []compartments.Ordinal {
+	before, known := se.whole()
+	if known == 0 {
+		if before = se.list; se.compacted(before) {
+			return nil
+		}
+	}
+	if len(next) > 2 {
+		if i := slices.Index(before, next[2]); i >= 0 {
+			before = before[:i]
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(before), func(o compartments.Ordinal) bool { return o > next[0] })
 }
 
 // tokensAt is what the message at a place adds to a request under the edits of

@@ -25,15 +25,21 @@ const mediaWork = 8_000
 type span struct{ from, to int }
 
 // unwritten lists the runs before the cut that no compartment covers, or, with
-// scans, that only scanned ones cover.
+// scans, that only scanned ones cover. None reaches over the end of what the host
+// hides, for no compartment that does would stand.
 func (se *Session) unwritten(cut int, scans bool) []span {
 	var out []span
 	at := se.view.start
-	add := func(from, to int) {
+	var add func(from, to int)
+	add = func(from, to int) {
+		if hidden := se.view.hidden; from < hidden && to > hidden {
+			add(from, hidden)
+			from = hidden
+		}
 		if from >= to {
 			return
 		}
-		if n := len(out); n > 0 && out[n-1].to == from {
+		if n := len(out); n > 0 && out[n-1].to == from && from != se.view.hidden {
 			out[n-1].to = to
 			return
 		}
@@ -129,6 +135,9 @@ func (se *Session) writeBehind(ctx context.Context) error {
 		if err := se.publish(ctx, written); err != nil {
 			se.loaded = false
 			return err
+		}
+		if next, _, _ := se.due(se.st.Stats.Usable); next.to > 0 && next.from <= slice.from {
+			se.failed() // what was written does not serve: writing it again would not help
 		}
 	}
 	return nil
