@@ -148,14 +148,15 @@ func (se *Session) findUsers(v *view) {
 }
 
 // stands reports whether exactly the compartment's run stands in the order, or
-// is hidden as a whole, and where.
+// is hidden as a whole, and where. A result behind it whose call is in it makes
+// it incomplete.
 func (se *Session) stands(v *view, c *compartments.Compartment) (from int, ok bool) {
 	if int(c.First) > len(v.place) {
 		return 0, false
 	}
 	from = v.place[c.First-1]
 	to := from + len(c.Members)
-	if from < v.start || to > len(v.order) || from < v.hidden && to > v.hidden {
+	if from < v.start || to > len(v.order) || from < v.hidden && to > v.hidden || se.result(v, to) {
 		return 0, false
 	}
 	changed := false
@@ -178,7 +179,7 @@ func (se *Session) pairStands(v *view, p compartments.PairLayout) (to int, ok bo
 		return 0, false
 	}
 	to = v.place[p.Last-1] + 1
-	if to-v.headEnd != p.Count || to <= v.headEnd {
+	if to-v.headEnd != p.Count || to <= v.headEnd || se.result(v, to) {
 		return 0, false
 	}
 	members := v.order[v.headEnd:to]
@@ -296,6 +297,12 @@ func (se *Session) turnStart(v *view) int {
 	return v.users[len(v.users)-1]
 }
 
+// result reports whether a result that is a message of its own stands at a
+// place: what stands before it belongs to it.
+func (se *Session) result(v *view, place int) bool {
+	return place < len(v.order) && se.entry(v.order[place]).Role == compartments.RoleTool
+}
+
 // mayCut reports whether the list may be cut before a place: never between a
 // call and results that are messages of their own, and never between machine
 // text and the user message right behind it.
@@ -303,10 +310,10 @@ func (se *Session) mayCut(v *view, place int) bool {
 	if place <= 0 || place >= len(v.order) {
 		return true
 	}
-	e := se.entry(v.order[place])
-	if e.Role == compartments.RoleTool {
+	if se.result(v, place) {
 		return false
 	}
+	e := se.entry(v.order[place])
 	before := se.entry(v.order[place-1])
 	return !(e.Role == compartments.RoleUser && before.Role == compartments.RoleUser && !before.Real && !before.Compact)
 }
