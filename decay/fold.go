@@ -141,6 +141,24 @@ func (m Moment) Forced(w Window, s Settings) (compartments.Reason, bool) {
 	return "", false
 }
 
+// Ripe reports whether a fold that nothing forces can be worthwhile at all,
+// before one is worked out: tail is the least that stays behind any divergence.
+// Where it is false, Worthwhile is false for every option.
+func (m Moment) Ripe(tail int, w Window, s Settings) bool {
+	switch {
+	case m.Messages-tail < LeastGain(w.Usable, s):
+		return false
+	case m.Asked:
+		return true
+	case !m.TurnStart && m.Turn <= share(w.Usable, s.TurnShare):
+		return false
+	case m.Cold, m.TurnStart && Pressure(m.Messages+m.LargestTurn, w.Usable) >= s.ForceMark:
+		return true
+	}
+	spacing := Spacing(tail, m.PerStep, m.Prices)
+	return spacing > 0 && m.Growth >= spacing
+}
+
 // Worthwhile reports whether a fold that nothing forces should happen now, with
 // the cheapest growth between folds that it used.
 func (m Moment) Worthwhile(o Option, w Window, s Settings) (reason compartments.Reason, spacing int, ok bool) {

@@ -165,8 +165,12 @@ func TestMoment_Timing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, o := base, o
 			c.change(&m, &o)
-			if got, _, _ := m.Worthwhile(o, w, s); got != c.want {
+			got, _, ok := m.Worthwhile(o, w, s)
+			if got != c.want {
 				t.Errorf("reason %q, want %q", got, c.want)
+			}
+			if ok && !m.Ripe(o.Behind, w, s) {
+				t.Error("worthwhile, but not ripe")
 			}
 		})
 	}

@@ -34,7 +34,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 		}
 	} else if !p.same && !p.copied() { // the same request asked again gets the same answer
 		material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
-		if len(material.New) > 0 || len(material.Pairs) < len(p.st.Layout) {
+		if m.Ripe(material.Tail, p.w, s) && (len(material.New) > 0 || len(material.Pairs) < len(p.st.Layout)) {
 			target := p.w.Budget * s.DemoteTo / 1000
 			o := decay.Choose(&material, p.w.Budget, target, 0, s)
 			if why, spacing, ok := m.Worthwhile(o, p.w, s); ok {
