@@ -45,7 +45,11 @@ export class Place {
   configure(baseURL, limit, plugin = []) {
     const options = { baseURL, apiKey: "none" };
     const cost = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
-    const models = { m: { name: "m", limit, cost, tool_call: true } };
+    const models = {
+      m: { name: "m", limit, cost, tool_call: true },
+      // In truth its window is no wider than the other's.
+      boastful: { name: "boastful", limit: { ...limit, context: 3 * limit.context }, cost, tool_call: true },
+    };
     const config = {
       autoupdate: false,
       share: "disabled",
@@ -152,12 +156,12 @@ export class OpenCode {
    * One turn, awaited to its end.
    * @param {string} session
    * @param {string} text
-   * @param {string} [provider]
-   * @param {string} [directory]
+   * @param {{provider?: string, model?: string, directory?: string}} [how]
    */
-  async turn(session, text, provider = "anthropic-mock", directory = this.place.project) {
-    return this.call("POST", `/session/${session}/message?directory=${encodeURIComponent(directory)}`, {
-      model: { providerID: provider, modelID: "m" },
+  async turn(session, text, { provider = "anthropic-mock", model = "m", directory } = {}) {
+    const folder = encodeURIComponent(directory ?? this.place.project);
+    return this.call("POST", `/session/${session}/message?directory=${folder}`, {
+      model: { providerID: provider, modelID: model },
       parts: [{ type: "text", text }],
     });
   }

@@ -94,7 +94,7 @@ async function turns(session, model, from, to, project = place.project) {
   for (let i = from; i < to; i++) {
     const { ask, script } = turn(project, i);
     provider.say(session, script);
-    const answer = await host.turn(session, ask, model, project);
+    const answer = await host.turn(session, ask, { provider: model, directory: project });
     assert.equal(answer.info.error, undefined, JSON.stringify(answer.info.error));
   }
 }
@@ -322,6 +322,23 @@ test("beside a plugin that adds system text no request has too many marks", asyn
   assertFoldsAlone(requests);
 });
 
+test("a window that is smaller than its model claims costs one refused request", async () => {
+  const session = await host.session();
+  const model = "boastful";
+  provider.say(session, steps(place.project, STEPS));
+  const refused = await host.turn(session, "Read all files and tell me which ones disagree.", { model });
+  assert.ok(refused.info.error, "nothing was refused");
+  provider.forgetScript(session);
+  provider.say(session, [...steps(place.project, 5), { text: "Done." }]);
+  const answer = await host.turn(session, "Go on.", { model });
+  assert.equal(answer.info.error, undefined, JSON.stringify(answer.info.error));
+  const statuses = provider.of(session).map(({ status }) => status);
+  assert.deepEqual(
+    statuses.filter((status) => status !== 200),
+    [400],
+  );
+});
+
 test("a fork goes on with the same history", async () => {
   const original = long["anthropic-mock"];
   const before = provider.of(original).at(-1);
@@ -348,7 +365,7 @@ test("a revert takes the turn back and nothing else", async () => {
   const taken = text(before.body.messages.findLast((/** @type {any} */ { role }) => role === "user"));
   await host.call("POST", `/session/${session}/revert`, { messageID: turnStart });
   provider.say(session, [{ text: "Then I try something else." }]);
-  await host.turn(session, "That was wrong. Try something else.", "openai-mock");
+  await host.turn(session, "That was wrong. Try something else.", { provider: "openai-mock" });
   const request = /** @type {Recorded} */ (provider.of(session).at(-1));
   assertNothingRefused([request]);
   assert.ok(!JSON.stringify(request.body.messages).includes(JSON.stringify(taken).slice(1, -1)));

@@ -76,7 +76,15 @@ export class Provider {
   }
 
   /**
-   * The same for the next child of a session.
+   * Forgets what is left of a script.
+   * @param {string} session
+   */
+  forgetScript(session) {
+    this.scripts.delete(session);
+  }
+
+  /**
+   * What the model answers in the next child of a session.
    * @param {string} parent
    * @param {Line[]} lines
    */

@@ -113,6 +113,10 @@ test("events that the list cannot show are passed on", () => {
   /** @param {object} error */
   const told = (error) =>
     wireEvent(/** @type {any} */ ({ type: "session.error", properties: { sessionID: "s", error } }));
+  const both = "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000";
   assert.equal(told(overflow)?.overflow, true);
+  assert.equal(told({ name: "APIError", data: { message: both, statusCode: 400 } })?.overflow, true);
+  assert.equal(told({ name: "APIError", data: { message: both, statusCode: 500 } })?.overflow, false);
+  assert.equal(told({ name: "APIError", data: { message: "no", statusCode: 413 } })?.overflow, true);
   assert.deepEqual([told(refused)?.overflow, told(refused)?.status], [false, 401]);
 });

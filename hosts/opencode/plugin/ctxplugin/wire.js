@@ -119,14 +119,15 @@ export function wireEvent(event) {
     case "session.error": {
       const { sessionID, error } = event.properties;
       if (!sessionID || !error) return null;
-      const data = /** @type {{message?: string, statusCode?: number}} */ (error.data ?? {});
+      /** @type {{message?: string, statusCode?: number, responseBody?: string}} */
+      const data = error.data ?? {};
       return {
         sessionID,
         type: "error",
         name: error.name,
         message: data.message ?? "",
         status: data.statusCode,
-        overflow: /** @type {string} */ (error.name) === "ContextOverflowError",
+        overflow: isOverflow(error.name, data),
       };
     }
     case "session.idle":
@@ -135,4 +136,16 @@ export function wireEvent(event) {
       return { sessionID: event.properties.info.id, type: "deleted" };
   }
   return null;
+}
+
+// What providers say that the host does not take for an overflow.
+const TOO_LONG = /prompt is too long|context (limit|length|window)|too many tokens/i;
+
+/**
+ * @param {string} name
+ * @param {{message?: string, statusCode?: number, responseBody?: string}} data
+ */
+function isOverflow(name, { message, statusCode, responseBody }) {
+  if (name === "ContextOverflowError" || statusCode === 413) return true;
+  return statusCode === 400 && TOO_LONG.test(`${message} ${responseBody}`);
 }
