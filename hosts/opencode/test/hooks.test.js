@@ -350,6 +350,25 @@ test("without a binary a list that no longer fits loses its oldest steps behind 
   assert.ok(messages.length > 5 && messages.length < 20, `${messages.length} messages`);
 });
 
+test("parts that lack what they should have are sent and kept", async () => {
+  const hooks = await open();
+  const odd = () => {
+    const messages = session();
+    messages[1].parts.push(
+      .../** @type {any[]} */ ([{ type: "tool", tool: "x" }, { type: "text" }, { type: "new" }]),
+    );
+    messages[2].parts.push(/** @type {any} */ ({ type: "text" }));
+    return messages;
+  };
+  const messages = odd();
+  await hooks.transform(messages);
+  assert.deepEqual(ids(messages), PLANNED);
+  const absent = await open("", { binary: join(folder, "no-such-binary"), context: 1000 });
+  const alone = odd();
+  await absent.transform(alone);
+  assert.deepEqual(alone.at(-1), odd().at(-1));
+});
+
 test("a damaged plan file is as none", async () => {
   const first = await open();
   await first.transform(session());

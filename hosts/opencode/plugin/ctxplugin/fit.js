@@ -39,7 +39,7 @@ function partBytes(part) {
   if (part.type === "text" || part.type === "reasoning") bytes += Buffer.byteLength(part.text ?? "");
   else if (part.type === "file") bytes += part.mime === "text/plain" ? 0 : MEDIA_BYTES;
   else if (part.type === "tool") {
-    const state = part.state;
+    const state = part.state ?? {};
     bytes += Buffer.byteLength(JSON.stringify(state.input ?? {}));
     if (state.status === "completed") {
       bytes += Buffer.byteLength(String(state.output)) + (state.attachments?.length ?? 0) * MEDIA_BYTES;
@@ -55,7 +55,7 @@ function partBytes(part) {
 export function isRealUser({ info, parts }) {
   if (info.role !== "user" || parts.some((part) => part.type === "compaction")) return false;
   return parts.some((part) =>
-    part.type === "text" ? !part.synthetic && !part.ignored && part.text.trim() !== "" : part.type === "file",
+    part.type === "text" ? !part.synthetic && !part.ignored && part.text?.trim() : part.type === "file",
   );
 }
 
@@ -134,7 +134,7 @@ function suffixSums(sizes) {
 function stubLargest(messages, tokens) {
   const outputs = messages
     .flatMap(({ parts }) => parts)
-    .flatMap((part) => (part.type === "tool" && part.state.status === "completed" ? [part.state] : []))
+    .flatMap((part) => (part.type === "tool" && part.state?.status === "completed" ? [part.state] : []))
     .map((state) => ({ state, bytes: Buffer.byteLength(String(state.output)) }))
     .filter(({ bytes }) => bytes >= STUB_FROM_BYTES)
     .sort((x, y) => y.bytes - x.bytes);

@@ -53,8 +53,9 @@ export function applyPlan(messages, plan, user, mark) {
   const keep = new Set(plan.keep);
   const stays = messages.filter(({ info }, i) => i >= dropped || keep.has(info.id));
   applyEdits(stays, plan.edits);
-  messages.length = 0;
-  plan.head.forEach((pair, i) => messages.push(...headPair(pair, i, user, mark)));
+  const head = plan.head.flatMap((pair, i) => headPair(pair, i, user, mark));
+  messages.length = 0; // nothing below can fail: an emptied list would really be sent
+  for (const message of head) messages.push(message);
   for (const message of stays) messages.push(message);
   return true;
 }
@@ -89,7 +90,7 @@ function editPart(part, field, value) {
     if ("text" in part) part.text = value;
     return;
   }
-  if (part.type !== "tool") return;
+  if (part.type !== "tool" || !part.state) return;
   if (field === "input") {
     const input = parseObject(value);
     if (input) part.state.input = input;

@@ -66,7 +66,7 @@ export class Session {
     const model = await this.#model(user);
     const last = messages[messages.length - 1].info.id;
     const first = isFirstStep(messages);
-    const reply = await this.#ask(messages, user, model);
+    const reply = await this.#ask(messages, user, model).catch((error) => this.#failed(error));
     if (reply?.plan) this.plan = reply.plan;
     this.maxOutput = Number(reply?.maxOutput ?? 0);
     const current = reply && this.plan?.id === reply.planID;
@@ -126,7 +126,7 @@ export class Session {
         return call.abandoned ? null : this.#transform(rev, user, model, until);
       }
     });
-    this.queue = answer.catch((error) => notices.tell("debug", `session ${this.id}: ${error.message}`));
+    this.queue = answer.catch((error) => this.#failed(error));
     const reply = await within(ms, answer, null);
     call.abandoned = true;
     if (reply && (typeof reply.planID !== "string" || (reply.plan && !isPlan(reply.plan)))) return null;
@@ -138,6 +138,15 @@ export class Session {
       );
     }
     return reply;
+  }
+
+  /**
+   * @param {Error} error
+   * @returns {null} no answer
+   */
+  #failed(error) {
+    this.around.notices.tell("debug", `session ${this.id}: ${error.message}`);
+    return null;
   }
 
   /**
