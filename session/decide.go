@@ -32,20 +32,28 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 		if err := p.force(ctx, batch, reason, m); err != nil {
 			return err
 		}
-	} else if !p.same && !p.copied() { // the same request asked again gets the same answer
-		material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
-		if m.Ripe(material.Tail, p.w, s) && (len(material.New) > 0 || len(material.Pairs) < len(p.st.Layout)) {
-			target := p.w.Budget * s.DemoteTo / 1000
-			o := decay.Choose(&material, p.w.Budget, target, 0, s)
-			if why, spacing, ok := m.Worthwhile(o, p.w, s); ok {
-				p.inputs.Spacing = spacing
-				if err := p.fold(batch, o, why); err != nil {
-					return err
-				}
-			}
+	} else if !p.same && !p.copied() && m.Ripe(0, p.w, s) { // the same request asked again gets the same answer
+		if err := p.perhaps(batch, m); err != nil {
+			return err
 		}
 	}
 	return p.stub(ctx, batch)
+}
+
+// perhaps folds if that is worth while.
+func (p *pass) perhaps(batch *compartments.Batch, m decay.Moment) error {
+	s := p.settings()
+	material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
+	if len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) || !m.Ripe(material.Tail, p.w, s) {
+		return nil
+	}
+	o := decay.Choose(&material, p.w.Budget, p.w.Budget*s.DemoteTo/1000, 0, s)
+	why, spacing, ok := m.Worthwhile(o, p.w, s)
+	if !ok {
+		return nil
+	}
+	p.inputs.Spacing = spacing
+	return p.fold(batch, o, why)
 }
 
 // copied reports whether this is the first request of a fork: it shows the head
