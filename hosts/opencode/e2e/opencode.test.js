@@ -348,7 +348,7 @@ test("a fork goes on with the same history", async () => {
   await host.turn(id, "Go on from here.");
   const [request] = provider.of(id);
   assertNothingRefused([request]);
-  if (status(id).folds.length === status(original).folds.length) {
+  if (!status(id).folds?.length) {
     assert.deepEqual(head(request), head(before));
   } else {
     // A fold was due: the entries stay, with the ordinals of the original.
