@@ -65,14 +65,16 @@ func (p *pass) cover(ctx context.Context, batch *compartments.Batch, cut int) er
 // that the record stands for it. Where none can be made the summary does.
 func (p *pass) uncover(ctx context.Context, batch *compartments.Batch) error {
 	whole, hidden := p.whole()
-	if hidden == 0 || p.v.hidden > 0 {
+	if hidden == 0 || p.v.hidden > 0 || p.st.Stands == p.st.HiddenBy {
 		return nil
 	}
 	p.view = p.lookOver(whole, hidden, 0)
 	if err := p.cover(ctx, batch, hidden); err != nil && compartments.CodeOf(err) != compartments.CodeInternal {
 		return err
 	}
-	p.view = p.look()
+	if p.view = p.look(); p.v.hidden == 0 {
+		p.st.Stands = p.st.HiddenBy
+	}
 	return nil
 }
 

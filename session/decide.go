@@ -189,10 +189,14 @@ func (p *pass) cuts() []int {
 func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason compartments.Reason, m decay.Moment) error {
 	s := p.settings()
 	aim := p.w.Usable * s.ForceAim / 1000
+	least := decay.LeastGain(p.w.Usable, s)
+	urgent := m.Stale || m.Overflowed || m.Messages > p.w.Usable
 	var best decay.Option
 	for _, cut := range p.cuts() {
-		if err := p.cover(ctx, batch, cut); err != nil {
-			return err
+		if urgent || p.uncovered(cut) >= least { // less is not worth a compartment of its own
+			if err := p.cover(ctx, batch, cut); err != nil {
+				return err
+			}
 		}
 		mat := p.material(cut)
 		stays := mat.Tail + mat.Keeps[len(mat.New)]
@@ -205,16 +209,12 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 			break
 		}
 	}
-	must := m.Stale
 	gain := m.Messages - best.After
-	if !must && (len(best.Items) == 0 || gain <= 0) {
+	if !m.Stale && (len(best.Items) == 0 || gain <= 0) {
 		return nil
 	}
-	if !must && best.After > aim && gain < decay.LeastGain(p.w.Usable, s) && p.st.Barren == len(p.v.served) && m.Messages <= p.w.Usable {
-		return nil // tried with the same material before
-	}
-	if best.After > aim {
-		p.st.Barren = len(p.v.served)
+	if !urgent && gain < least {
+		return nil // it fits as it is, and the cache would be lost for little
 	}
 	return p.fold(batch, best, reason)
 }
@@ -261,7 +261,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	if err := p.setPlan(plan); err != nil {
 		return err
 	}
-	p.view = p.look()
+	p.view = p.lookOver(p.v.order, p.v.hidden, p.v.start)
 	p.folds++
 	p.folded, p.reason = true, reason
 	after := p.messages()

@@ -152,7 +152,7 @@ func (se *Session) assume(b *compartments.Batch, source *compartments.Stored) er
 		n++
 	}
 	if n < 2 || len(st.Hidden) > 0 && int(slices.Max(st.Hidden)) > len(se.entries) {
-		st.Hidden, st.HiddenBy = nil, 0 // the host's own summary, or what it hides, was not copied
+		st.Hidden, st.HiddenBy, st.Stands = nil, 0, 0 // the host's own summary, or what it hides, was not copied
 	}
 	se.st = st
 	se.view = se.look()

@@ -29,6 +29,7 @@ type Session struct {
 	list    []compartments.Ordinal  // the host's list
 	prefix  []compartments.Revision // of the first i messages; one longer than list
 	all     map[compartments.CompartmentID]*compartments.Compartment
+	begins  map[compartments.Ordinal]bool // messages that some compartment begins with
 	planID  string
 	encoded []byte
 	plan    compartments.Plan
@@ -135,6 +136,7 @@ func (se *Session) adopt(stored *compartments.Stored) error {
 	}
 	se.covered, se.changed = make([]bool, len(se.entries)), make([]bool, len(se.entries))
 	se.all = make(map[compartments.CompartmentID]*compartments.Compartment, len(stored.Compartments))
+	se.begins = map[compartments.Ordinal]bool{}
 	for i := range stored.Compartments {
 		se.serve(&stored.Compartments[i])
 	}
@@ -181,6 +183,7 @@ func (se *Session) entry(o compartments.Ordinal) *compartments.Entry { return &s
 // serve lets a compartment serve wherever its run stands.
 func (se *Session) serve(c *compartments.Compartment) {
 	se.all[c.ID] = c
+	se.begins[c.First] = true
 	changed := se.runHash(c.Members) != c.SourceHash
 	for _, m := range c.Members {
 		se.covered[m-1] = true

@@ -163,3 +163,35 @@ func TestShape_OneMessageLargerThanTheWindow(t *testing.T) {
 		}
 	}
 }
+
+// TestShape_NothingIsFoldedForLittle: a user message that takes most of the
+// window leaves little to gain. Then a fold waits until it frees something, or
+// the request would not fit.
+func TestShape_NothingIsFoldedForLittle(t *testing.T) {
+	for _, share := range []int{50, 70, 80, 84} { // percent of the usable window
+		h := start(t, 16_000)
+		for i := range 5 {
+			h.turn(words(i), 2, 2500)
+			h.request()
+		}
+		h.user(strings.Repeat("word ", 10_000*share/100*4/5))
+		h.request()
+		before := h.folds
+		const steps = 60
+		for i := range steps {
+			h.step(words(i), 600)
+			h.request()
+		}
+		if folds := h.folds - before; folds > steps/3 {
+			t.Fatalf("a message of %d %% of the window: %d folds in %d steps", share, folds, steps)
+		}
+		for _, f := range h.foldsStored()[before:] {
+			if gain := f.Inputs.Before - f.Inputs.After; gain < 500 && f.Inputs.Before <= 10_000 {
+				t.Fatalf("a message of %d %% of the window: fold %d freed %d tokens of %d", share, f.Number, gain, f.Inputs.Before)
+			}
+		}
+		if n := len(h.served()); n > steps {
+			t.Fatalf("a message of %d %% of the window: %d compartments for %d steps", share, n, steps)
+		}
+	}
+}

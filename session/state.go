@@ -14,6 +14,7 @@ type state struct {
 	Through  compartments.Ordinal      `json:"through,omitempty"`  // last message that the plan in force drops, or hides
 	Hidden   []compartments.Ordinal    `json:"hidden,omitempty"`   // behind the host's own summary
 	HiddenBy compartments.Ordinal      `json:"hiddenBy,omitempty"` // the host's request for that summary
+	Stands   compartments.Ordinal      `json:"stands,omitempty"`   // the same, where no record could be made of what it hides
 
 	Compartments int `json:"compartments"` // ever numbered in this session
 
@@ -26,7 +27,6 @@ type state struct {
 	Now      int64  `json:"now"`               // host's clock at the last request
 	FoldAt   int    `json:"foldAt"`            // tokens behind the head right after the last fold
 	Steps    int    `json:"steps"`             // requests since the last fold
-	Barren   int    `json:"barren,omitempty"`  // list length at which a forced fold freed too little
 	Overflow bool   `json:"overflow,omitempty"`
 	Owed     int    `json:"owed,omitempty"` // tokens that the historian may still write behind the last answer
 	Asked    bool   `json:"asked,omitempty"`

@@ -156,7 +156,7 @@ func (se *Session) stands(v *view, c *compartments.Compartment) (from int, ok bo
 	}
 	from = v.place[c.First-1]
 	to := from + len(c.Members)
-	if from < v.start || to > len(v.order) || from < v.hidden && to > v.hidden || se.result(v, to) {
+	if from < v.start || to > len(v.order) || from < v.hidden && to > v.hidden || se.severed(v, to) {
 		return 0, false
 	}
 	changed := false
@@ -179,7 +179,7 @@ func (se *Session) pairStands(v *view, p compartments.PairLayout) (to int, ok bo
 		return 0, false
 	}
 	to = v.place[p.Last-1] + 1
-	if to-v.headEnd != p.Count || to <= v.headEnd || se.result(v, to) {
+	if to-v.headEnd != p.Count || to <= v.headEnd || se.severed(v, to) {
 		return 0, false
 	}
 	members := v.order[v.headEnd:to]
@@ -301,6 +301,13 @@ func (se *Session) turnStart(v *view) int {
 // place: what stands before it belongs to it.
 func (se *Session) result(v *view, place int) bool {
 	return place < len(v.order) && se.entry(v.order[place]).Role == compartments.RoleTool
+}
+
+// severed reports whether what ends before a place is cut off from a result that
+// belongs to it. A result that begins a compartment lost its call before that
+// was written, and belongs to nothing.
+func (se *Session) severed(v *view, place int) bool {
+	return se.result(v, place) && !se.begins[v.order[place]]
 }
 
 // mayCut reports whether the list may be cut before a place: never between a

@@ -59,6 +59,16 @@ func (se *Session) unwritten(cut int, scans bool) []span {
 	return out
 }
 
+// uncovered is how much of what stands before the cut no compartment covers, in
+// tokens.
+func (se *Session) uncovered(cut int) int {
+	n := 0
+	for _, run := range se.unwritten(cut, false) {
+		n += se.tokensOf(run)
+	}
+	return n
+}
+
 func (se *Session) tokensOf(s span) int {
 	n := 0
 	for i := s.from; i < s.to; i++ {
