@@ -11,7 +11,7 @@ import (
 // next request finds it written, and the same requests in the same order give
 // the same plans. With a slow historian the session is let go at once.
 func (s *Sessions) goOn(se *Session) {
-	if !se.loaded || se.st.Owed == 0 {
+	if !se.loaded || se.st.Owed == 0 || s.ctx.Err() != nil {
 		s.release(se)
 		return
 	}

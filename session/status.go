@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"ctxplugin/compartments"
 	"ctxplugin/decay"
@@ -64,13 +66,16 @@ func (se *Session) status(folds []compartments.Fold) Status {
 		}
 		out.Folds = append(out.Folds, line)
 	}
-	out.Historian = "built-in, nothing waits"
+	out.Historian = "built-in"
+	if se.cfg.Slow != nil {
+		out.Historian = "a model"
+	}
 	if slice, _, ok := se.due(se.st.Stats.Usable); ok {
-		out.Historian = fmt.Sprintf("built-in, %d messages wait", slice.to-slice.from)
+		out.Historian += fmt.Sprintf(", %d messages wait", slice.to-slice.from)
+	} else {
+		out.Historian += ", nothing waits"
 	}
-	for text := range se.told {
-		out.Notices = append(out.Notices, text)
-	}
+	out.Notices = slices.Sorted(maps.Keys(se.told))
 	return out
 }
 

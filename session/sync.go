@@ -158,7 +158,7 @@ func (se *Session) take(ctx context.Context, b *compartments.Batch, p *piece, m 
 			p.moved = true
 		}
 	}
-	p.moved = p.moved || e.Role == compartments.RoleTool || known && (se.entry(o).Real != e.Real || se.entry(o).Role != e.Role || se.entry(o).Summary != e.Summary)
+	p.moved = p.moved || known && (se.entry(o).Real != e.Real || se.entry(o).Role != e.Role || se.entry(o).Summary != e.Summary)
 	*se.entry(o) = e
 	b.Entries = append(b.Entries, compartments.EntryWrite{Entry: e, Raw: m.raw})
 	p.next = append(p.next, o)
@@ -218,9 +218,7 @@ func (se *Session) replace(ctx context.Context, b *compartments.Batch, p *piece,
 	if len(b.Entries) == 0 && b.ListFrom < 0 {
 		return nil
 	}
-	if appended {
-		se.append(p.next[same:])
-	} else {
+	if !appended || !se.append(p.next[same:]) {
 		se.view = se.look()
 	}
 	se.weighEdits()

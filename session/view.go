@@ -106,9 +106,16 @@ func (se *Session) lookOver(order []compartments.Ordinal, hidden, start int) vie
 	return v
 }
 
-// append adds messages that were never seen before to the end of the view.
-func (se *Session) append(fresh []compartments.Ordinal) {
+// append adds messages that were never seen before to the end of the view. It
+// does not where they may change what stands: results right behind what
+// compartments or the head stand for.
+func (se *Session) append(fresh []compartments.Ordinal) (ok bool) {
 	v := &se.view
+	end := len(v.order)
+	if len(fresh) > 0 && se.entry(fresh[0]).Role == compartments.RoleTool &&
+		(v.headEnd == end || len(v.served) > 0 && v.served[len(v.served)-1].to == end) {
+		return false
+	}
 	v.order = se.list
 	if v.hidden > 0 {
 		v.order, _ = se.whole()
@@ -118,6 +125,7 @@ func (se *Session) append(fresh []compartments.Ordinal) {
 		v.place[o-1] = len(v.order) - len(fresh) + i
 	}
 	se.findUsers(v)
+	return true
 }
 
 // findUsers goes on with the users of a view up to its end.
