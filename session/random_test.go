@@ -2,18 +2,24 @@ package session_test
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"ctxplugin/compartments"
 	"ctxplugin/session"
+	"ctxplugin/sqlite"
 )
 
 // player is a host that does anything a host may do, in any order.
 type player struct {
 	*host
+	under session.Store       // of the sessions
 	all   []*session.Sessions // processes that were ever started
 	away  []*message          // what the last revert took, and from where
 	at    int
@@ -21,7 +27,7 @@ type player struct {
 }
 
 func (p *player) start() {
-	p.s = session.New(testConfig(p.store))
+	p.s = session.New(testConfig(p.under))
 	p.all = append(p.all, p.s)
 }
 
@@ -30,23 +36,67 @@ func (p *player) start() {
 func TestAnyHost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		store := newMemory()
-		p := &player{host: newHost(rt, nil, store, rapid.SampledFrom([]int{4000, 16_000, 60_000}).Draw(rt, "window"))}
-		if rapid.IntRange(0, 3).Draw(rt, "child") == 0 {
-			p.parent = "ses_parent"
-		}
-		p.report = rapid.SampledFrom([]int{0, 800, 1400}).Draw(rt, "report")
-		p.deadline = rapid.SampledFrom([]int{0, 5, 500}).Draw(rt, "deadline")
-		p.start()
-		defer func() {
-			for _, s := range p.all {
-				closeSessions(rt, s)
-			}
-		}()
-		p.user("begin")
-		rt.Repeat(p.actions())
-		p.request()
-		p.validCompartments()
+		anyHost(rt, store, store)
 	})
+}
+
+// TestAnyHost_OverTheRealStore: the same over SQLite, which is slower: a few hosts
+// do.
+func TestAnyHost_OverTheRealStore(t *testing.T) {
+	runs := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if runs++; runs > 12 {
+			return
+		}
+		db, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "ctx.db"), sqlite.Options{})
+		if err != nil {
+			rt.Fatalf("open: %v", err)
+		}
+		defer db.Close()
+		store := newMemory()
+		anyHost(rt, store, &twin{memory: store, Store: db})
+	})
+}
+
+func anyHost(rt *rapid.T, store *memory, under session.Store) {
+	p := &player{host: newHost(rt, nil, store, rapid.SampledFrom([]int{4000, 16_000, 60_000}).Draw(rt, "window")), under: under}
+	if rapid.IntRange(0, 3).Draw(rt, "child") == 0 {
+		p.parent = "ses_parent"
+	}
+	p.report = rapid.SampledFrom([]int{0, 800, 1400}).Draw(rt, "report")
+	p.deadline = rapid.SampledFrom([]int{0, 5, 500}).Draw(rt, "deadline")
+	p.start()
+	defer func() {
+		for _, s := range p.all {
+			closeSessions(rt, s)
+		}
+	}()
+	p.user("begin")
+	rt.Repeat(p.actions())
+	p.request()
+	p.validCompartments()
+}
+
+// twin is the real store, and a memory beside it that is told the same, for the
+// checks.
+type twin struct {
+	memory *memory
+	mu     sync.Mutex
+	*sqlite.Store
+}
+
+func (w *twin) Commit(ctx context.Context, b *compartments.Batch) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	version, err := w.memory.Commit(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	stored, err := w.Store.Commit(ctx, b)
+	if err == nil && stored != version {
+		err = fmt.Errorf("version %d here, %d there", version, stored)
+	}
+	return stored, err
 }
 
 func (p *player) actions() map[string]func(*rapid.T) {
