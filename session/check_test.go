@@ -175,7 +175,9 @@ func (h *host) checkStored() {
 	}
 	dropped := ordinals[:h.placeOf(h.plan.Through)+1]
 	if h.compacted() && len(dropped) > 1 {
-		dropped = slices.Concat(st.Hidden, dropped[2:])
+		if dropped = dropped[2:]; !slices.Contains(h.plan.Keep, h.name(1)) { // or the summary stands for what it hides
+			dropped = slices.Concat(st.Hidden, dropped)
+		}
 	}
 	at := 0
 	for i, pair := range st.Layout {

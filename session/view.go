@@ -313,9 +313,10 @@ func (se *Session) result(v *view, place int) bool {
 
 // severed reports whether what ends before a place is cut off from a result that
 // belongs to it. A result that begins a compartment lost its call before that
-// was written, and belongs to nothing.
+// was written, and one behind what the host hides lost it there: both belong to
+// nothing.
 func (se *Session) severed(v *view, place int) bool {
-	return se.result(v, place) && !se.begins[v.order[place]]
+	return se.result(v, place) && place != v.hidden && !se.begins[v.order[place]]
 }
 
 // mayCut reports whether the list may be cut before a place: never between a
