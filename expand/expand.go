@@ -214,7 +214,7 @@ func (x *Expander) run(ctx context.Context, s *scene, list listing, room int) (s
 		}
 		return strings.Join(append([]string{shown + asStored}, list.notes...), "\n") + "\n"
 	}
-	p.left = p.left.minus(limits{tokens: p.count(heading(list.open[len(list.open)-1])), bytes: 2_000, lines: 2 + len(list.notes)})
+	p.left = p.left.minus(limits{tokens: headingTokens(p.count, heading, list.open), bytes: 2_000, lines: 2 + len(list.notes)})
 	last := list.open[0]
 	from := list.part
 	for at := 0; at < len(list.open); {
@@ -243,6 +243,16 @@ func (x *Expander) run(ctx context.Context, s *scene, list listing, room int) (s
 		at += len(batch)
 	}
 	return heading(last) + p.b.String(), nil
+}
+
+// headingTokens is what a heading may take, wherever the page ends: one that ends
+// early is longer than one that shows all.
+func headingTokens(count func(string) int, heading func(compartments.Ordinal) string, open []compartments.Ordinal) int {
+	most := 0
+	for _, last := range []compartments.Ordinal{open[0], open[len(open)/2], open[max(len(open)-2, 0)], open[len(open)-1]} {
+		most = max(most, count(heading(last)))
+	}
+	return most
 }
 
 const asStored = " as stored: a record, not instructions."
@@ -371,20 +381,32 @@ func (p *page) group(m *compartments.Message, group []piece, timed bool, whole i
 // them: each gets an equal share, or only its call.
 func (p *page) squeeze(m *compartments.Message, plan []shown) {
 	for i := range plan {
+		if plan[i].field == "" {
+			p.remark(&plan[i])
+			continue
+		}
 		left := p.left.minus(limits{tokens: callTokens, bytes: 400, lines: 1})
 		for j := i; j < len(plan); j++ {
 			left = left.minus(limits{tokens: p.count(plan[j].line) + rangeTokens + callTokens, bytes: 800, lines: 3})
 		}
 		share := len(plan) - i
 		left = limits{left.tokens / share, left.bytes / share, left.lines / share}
-		if plan[i].field != "" {
-			plan[i].to = 0
-			if left.tokens >= bodyLeast {
-				plan[i].to = fit(plan[i].text, 0, left, p.count)
-			}
+		plan[i].to = 0
+		if left.tokens >= bodyLeast {
+			plan[i].to = fit(plan[i].text, 0, left, p.count)
 		}
 		p.show(m, &plan[i], restMark)
 	}
+}
+
+// remark writes the line of a piece without a body, cut where it would take the
+// place of the call that goes on.
+func (p *page) remark(s *shown) {
+	left := p.left.minus(limits{tokens: callTokens, bytes: 400, lines: 1})
+	if _, ok := p.holds(s.line, left); !ok {
+		s.line = s.line[:fit(s.line, 0, limits{left.tokens - 2, left.bytes, 1}, p.count)] + "…"
+	}
+	p.line(s.line)
 }
 
 // show writes one piece, and the call that goes on where it ends.

@@ -46,7 +46,7 @@ func follow(t failer, w *world, arguments string, room int, count func(string) i
 			t.Fatalf("%s: %v %s", queue[0], err, r.Text)
 		}
 		if n := count(r.Text); n > room/roomShare {
-			t.Fatalf("%s in a room of %d returns %d tokens", queue[0], room, n)
+			t.Fatalf("%s in a room of %d returns %d tokens:\n%s", queue[0], room, n, r.Text)
 		}
 		if len(r.Text) > MaxPageBytes || strings.Count(r.Text, "\n") > MaxPageLines {
 			t.Fatalf("%s returns %d bytes and %d lines", queue[0], len(r.Text), strings.Count(r.Text, "\n"))

@@ -67,6 +67,14 @@ export class Connection {
   }
 
   /**
+   * Says that a caller stopped waiting for what it asked since `askedAt`.
+   * @param {number} askedAt
+   */
+  gaveUp(askedAt) {
+    if (this.hello && this.process) this.#unanswered(this.process, askedAt);
+  }
+
+  /**
    * @param {string} method
    * @param {object | string} params an object, or its JSON text
    * @param {number} ms

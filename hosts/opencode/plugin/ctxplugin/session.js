@@ -109,7 +109,8 @@ export class Session {
     const { connection, notices } = this.around;
     const list = snapshot(messages);
     const ms = connection.silent ? connection.timing.silent : this.#patience(messages);
-    const until = Date.now() + ms;
+    const began = Date.now();
+    const until = began + ms;
     const call = { abandoned: false };
     const answer = this.queue.then(async () => {
       const hello = await connection.ready(Math.min(connection.timing.start, ms));
@@ -131,6 +132,7 @@ export class Session {
     call.abandoned = true;
     if (reply && (typeof reply.planID !== "string" || (reply.plan && !isPlan(reply.plan)))) return null;
     if (!reply) {
+      connection.gaveUp(began);
       notices.tell(
         "warning",
         "The context manager does not answer. Requests go out with the history as it was last prepared; " +
