@@ -241,6 +241,8 @@ func TestServe_Busy(t *testing.T) {
 	p.send(call(3, "session/fold", `{"sessionID":"ses_1"}`), call(4, "session/fold", `{"sessionID":"ses_1"}`))
 	wantContains(t, p.exchange(call(5, "session/fold", `{"sessionID":"ses_2"}`)), `"id":5,"error":{"code":-32006,`, "requests wait")
 	p.send(`{"jsonrpc":"2.0","method":"session/event","params":{"sessionID":"ses_1","type":"idle"}}`)
+	// lines are taken in order: once this is refused, the notification was too
+	wantContains(t, p.exchange(call(50, "session/fold", `{"sessionID":"ses_2"}`)), `"id":50,"error":{"code":-32006,`)
 	close(gate)
 	for _, id := range []string{`"id":1,`, `"id":3,`, `"id":4,`} {
 		wantContains(t, p.receive(), id, `"result"`)
