@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -85,19 +86,24 @@ type commands struct {
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
+// hostArgs is how a host starts the program. It waits for the answer, and making
+// the whole command line takes as long as all else until then, so these words are
+// known without.
+var hostArgs = []string{"serve"}
+
 // run is the program: it returns the exit code and says at most one line about
 // why it is not 0.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if slices.Equal(args, hostArgs) {
+		return report(stderr, (&serveCommand{}).Run(&program{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr}))
+	}
 	var c commands
 	said := false // --help has printed and wants to end the program
 	bare := len(args) == 0
 	if bare {
 		args, stdout = []string{"--help"}, stderr
 	}
-	parser, err := kong.New(&c, kong.Name("ctxplugin"), kong.Writers(stdout, stderr), kong.Exit(func(int) { said = true }),
-		kong.Description("A context manager for coding agents: old messages fade by steps instead of falling off a cliff."),
-		kong.Vars{"version": versionLine()},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := c.parser(kong.Writers(stdout, stderr), kong.Exit(func(int) { said = true }))
 	if err != nil {
 		return report(stderr, err)
 	}
@@ -112,6 +118,14 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return report(stderr, usage("%w (see ctxplugin --help)", err))
 	}
 	return report(stderr, parsed.Run(&program{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr, configPath: string(c.Config)}))
+}
+
+// parser reads a command line into c.
+func (c *commands) parser(options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append(options, kong.Name("ctxplugin"),
+		kong.Description("A context manager for coding agents: old messages fade by steps instead of falling off a cliff."),
+		kong.Vars{"version": versionLine()},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))...)
 }
 
 // report says what went wrong and chooses the exit code.
