@@ -3,52 +3,11 @@ package compartments
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"unicode/utf8"
+	"slices"
+	"strings"
 )
-
-type wireMessage struct {
-	ID      MessageID         `json:"id"`
-	Role    Role              `json:"role"`
-	Time    json.RawMessage   `json:"time"`
-	Agent   string            `json:"agent"`
-	Model   json.RawMessage   `json:"model"`
-	Tokens  *wireTokens       `json:"tokens"`
-	Finish  string            `json:"finish"`
-	Summary json.RawMessage   `json:"summary"`
-	Error   json.RawMessage   `json:"error"`
-	Parts   []json.RawMessage `json:"parts"`
-}
-
-type wireTokens struct {
-	Input     float64 `json:"input"`
-	Output    float64 `json:"output"`
-	Reasoning float64 `json:"reasoning"`
-	Cache     struct {
-		Read  float64 `json:"read"`
-		Write float64 `json:"write"`
-	} `json:"cache"`
-}
-
-type wirePart struct {
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	Synthetic bool   `json:"synthetic"`
-	Ignored   bool   `json:"ignored"`
-	Tool      string `json:"tool"`
-	CallID    string `json:"callID"`
-	Mime      string `json:"mime"`
-	Filename  string `json:"filename"`
-	URL       string `json:"url"`
-	State     *struct {
-		Status   string          `json:"status"`
-		Input    json.RawMessage `json:"input"`
-		Output   json.RawMessage `json:"output"`
-		Error    json.RawMessage `json:"error"`
-		Title    string          `json:"title"`
-		Metadata json.RawMessage `json:"metadata"`
-	} `json:"state"`
-}
 
 // DecodeMessage reads one message as it stands on the wire and in the store:
 //
@@ -57,89 +16,180 @@ type wirePart struct {
 // where time is Unix ms. Unknown fields are ignored, unknown part types become
 // PartOther, and a field of a surprising type counts as absent, so that only
 // text that is no JSON object, a missing role, or parts that are no array are
-// errors. The returned strings do not alias raw.
+// errors. Names count with their case. The returned strings do not alias raw.
 func DecodeMessage(raw []byte) (Message, error) {
-	var w wireMessage
-	if err := json.Unmarshal(raw, &w); err != nil {
-		if w, err = decodeLenient(raw); err != nil {
-			return Message{}, err
-		}
+	var valid json.RawMessage
+	if err := json.Unmarshal(raw, &valid); err != nil {
+		return Message{}, fmt.Errorf("message is no JSON object: %w", err)
 	}
-	switch w.Role {
+	var m Message
+	var parts []byte
+	if !eachMember(raw, func(name string, value []byte) {
+		switch name {
+		case "id":
+			_ = m.ID.UnmarshalJSON(value) // a wrong type counts as absent
+		case "role":
+			m.Role = Role(decodeText(value))
+		case "time":
+			m.Time = decodeTime(value)
+		case "agent":
+			m.Agent = decodeText(value)
+		case "model":
+			m.Model = decodeString(value)
+		case "tokens":
+			m.Usage = decodeUsage(value)
+		case "finish":
+			m.Finish = decodeText(value)
+		case "summary":
+			m.Summary = string(value) == "true"
+		case "error":
+			m.Failed = string(value) != "null"
+		case "parts":
+			parts = value
+		}
+	}) {
+		return Message{}, errors.New("message is no JSON object")
+	}
+	switch m.Role {
 	case RoleUser, RoleAssistant, RoleTool:
 	default:
-		return Message{}, fmt.Errorf("message %q: role %q is none of user, assistant, tool", w.ID, w.Role)
+		return Message{}, fmt.Errorf("message %q: role %q is none of user, assistant, tool", m.ID, m.Role)
 	}
-	m := Message{
-		ID: w.ID, Role: w.Role, Agent: w.Agent, Finish: w.Finish,
-		Summary: string(w.Summary) == "true",
-		Failed:  len(w.Error) > 0 && string(w.Error) != "null",
-		Time:    decodeTime(w.Time),
-		Model:   decodeString(w.Model),
-		Parts:   make([]Part, len(w.Parts)),
-	}
-	if t := w.Tokens; t != nil {
-		m.Usage = Usage{Input: int(t.Input), Output: int(t.Output), Reasoning: int(t.Reasoning),
-			CacheRead: int(t.Cache.Read), CacheWrite: int(t.Cache.Write)}
-	}
-	for i, p := range w.Parts {
-		m.Parts[i] = decodePart(p)
+	if parts != nil && string(parts) != "null" && !eachElement(parts, func(value []byte) {
+		m.Parts = append(m.Parts, decodePart(value))
+	}) {
+		return Message{}, fmt.Errorf("message %q: parts are no array", m.ID)
 	}
 	return m, nil
 }
 
-// decodeLenient takes the fields one by one, so that one field of a surprising
-// type does not lose the message.
-func decodeLenient(raw []byte) (wireMessage, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return wireMessage{}, fmt.Errorf("message is no JSON object: %w", err)
-	}
-	w := wireMessage{Time: fields["time"], Model: fields["model"], Summary: fields["summary"], Error: fields["error"]}
-	for name, into := range map[string]any{"id": &w.ID, "role": &w.Role, "agent": &w.Agent, "finish": &w.Finish} {
-		_ = json.Unmarshal(fields[name], into) // a wrong type counts as absent
-	}
-	tokens := new(wireTokens)
-	if json.Unmarshal(fields["tokens"], tokens) == nil {
-		w.Tokens = tokens
-	}
-	if parts, ok := fields["parts"]; ok {
-		if err := json.Unmarshal(parts, &w.Parts); err != nil {
-			return wireMessage{}, fmt.Errorf("message %q: parts are no array: %w", w.ID, err)
+func decodeUsage(raw []byte) Usage {
+	var u Usage
+	eachMember(raw, func(name string, value []byte) {
+		switch name {
+		case "input":
+			u.Input = int(decodeNumber(value))
+		case "output":
+			u.Output = int(decodeNumber(value))
+		case "reasoning":
+			u.Reasoning = int(decodeNumber(value))
+		case "cache":
+			eachMember(value, func(name string, value []byte) {
+				switch name {
+				case "read":
+					u.CacheRead = int(decodeNumber(value))
+				case "write":
+					u.CacheWrite = int(decodeNumber(value))
+				}
+			})
 		}
-	}
-	return w, nil
+	})
+	return u
 }
 
 func decodePart(raw []byte) Part {
-	var w wirePart
-	if err := json.Unmarshal(raw, &w); err != nil {
-		var only struct {
-			Type string `json:"type"`
+	var p Part
+	var state []byte
+	eachMember(raw, func(name string, value []byte) {
+		switch name {
+		case "type":
+			p.Type = decodeText(value)
+		case "text":
+			p.Text = decodeText(value)
+		case "synthetic":
+			p.Synthetic = string(value) == "true"
+		case "ignored":
+			p.Ignored = string(value) == "true"
+		case "tool":
+			p.Tool = decodeText(value)
+		case "callID":
+			p.CallID = decodeText(value)
+		case "mime":
+			p.Mime = decodeText(value)
+		case "filename":
+			p.Filename = decodeText(value)
+		case "url":
+			p.URLBytes = stringBytes(value)
+		case "state":
+			state = value
 		}
-		_ = json.Unmarshal(raw, &only)
-		return Part{Kind: PartOther, Type: only.Type}
-	}
-	p := Part{Type: w.Type, Kind: partKind(w.Type), Text: w.Text, Synthetic: w.Synthetic, Ignored: w.Ignored,
-		Mime: w.Mime, Filename: w.Filename, URLBytes: len(w.URL)}
+	})
+	p.Kind = partKind(p.Type)
 	if p.Kind != PartTool {
+		p.Tool, p.CallID = "", ""
 		return p
 	}
-	p.Tool, p.CallID = w.Tool, w.CallID
-	p.Status = StatusPending
-	if s := w.State; s != nil {
-		p.Status = toolStatus(s.Status)
-		p.Input = string(s.Input)
-		p.Title = s.Title
-		switch p.Status {
-		case StatusCompleted:
-			p.Output = decodeString(s.Output)
-		case StatusError:
-			p.Output = decodeString(s.Error)
-		}
-		p.ExitCode, p.HasExit = decodeExit(s.Metadata)
-	}
+	decodeState(state, &p)
 	return p
+}
+
+func decodeState(raw []byte, p *Part) {
+	var output, failure, attachments []byte
+	p.Status = StatusPending
+	eachMember(raw, func(name string, value []byte) {
+		switch name {
+		case "status":
+			p.Status = toolStatus(decodeText(value))
+		case "input":
+			p.Input = string(value)
+		case "output":
+			output = value
+		case "error":
+			failure = value
+		case "title":
+			p.Title = decodeText(value)
+		case "metadata":
+			p.ExitCode, p.HasExit = decodeExit(value)
+		case "attachments":
+			attachments = value
+		}
+	})
+	switch p.Status {
+	case StatusCompleted:
+		p.Output = decodeString(output)
+		decodeAttachments(attachments, p)
+	case StatusError:
+		p.Output = decodeString(failure)
+	}
+}
+
+// decodeAttachments takes what is sent beside a result: how many files, of which
+// types, and how large. Their content is never decoded.
+func decodeAttachments(raw []byte, p *Part) {
+	eachElement(raw, func(file []byte) {
+		var mime string
+		size := 0
+		eachMember(file, func(name string, value []byte) {
+			switch name {
+			case "mime":
+				mime = decodeText(value)
+			case "url":
+				size = stringBytes(value)
+			}
+		})
+		if !SentAsMedia(mime, size) {
+			return
+		}
+		p.Media++
+		p.MediaBytes += size
+		if mime == "" {
+			mime = "type unknown"
+		}
+		if !slices.Contains(strings.Split(p.MediaTypes, ", "), mime) {
+			p.MediaTypes = strings.TrimPrefix(p.MediaTypes+", "+mime, ", ")
+		}
+	})
+}
+
+// stringBytes is how many bytes the value of a JSON string has; 0 if it is none.
+func stringBytes(value []byte) int {
+	switch {
+	case !isString(value):
+		return 0
+	case bytes.IndexByte(value, '\\') < 0:
+		return len(value) - 2
+	}
+	return len(decodeText(value))
 }
 
 func partKind(t string) PartKind {
@@ -172,48 +222,48 @@ func toolStatus(s string) ToolStatus {
 	return StatusPending
 }
 
-// decodeString takes a JSON string; anything else yields its own JSON text, so
-// that a structured output still counts, searches and expands.
-func decodeString(raw json.RawMessage) string {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
-		return ""
-	}
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(bytes.ToValidUTF8(raw, []byte(string(utf8.RuneError))))
-}
+// largestNumber bounds the numbers that are taken from a host, so that all
+// machines read the same.
+const largestNumber = 1 << 53
 
-func decodeTime(raw json.RawMessage) int64 {
+// decodeNumber is a JSON number without its fraction; anything else is 0.
+func decodeNumber(raw []byte) int64 {
 	var n float64
-	if json.Unmarshal(raw, &n) == nil {
-		return int64(n)
+	if json.Unmarshal(raw, &n) != nil {
+		return 0
 	}
-	var t struct {
-		Created float64 `json:"created"`
-	}
-	_ = json.Unmarshal(raw, &t)
-	return int64(t.Created)
+	return int64(max(-largestNumber, min(n, largestNumber)))
 }
 
-func decodeExit(metadata json.RawMessage) (code int, ok bool) {
-	if !bytes.Contains(metadata, []byte(`"exit`)) {
-		return 0, false
+func decodeTime(raw []byte) int64 {
+	at := decodeNumber(raw)
+	eachMember(raw, func(name string, value []byte) {
+		if name == "created" {
+			at = decodeNumber(value)
+		}
+	})
+	return at
+}
+
+func decodeExit(metadata []byte) (code int, ok bool) {
+	var other []byte
+	eachMember(metadata, func(name string, value []byte) {
+		switch name {
+		case "exit":
+			if number(value) {
+				code, ok = int(decodeNumber(value)), true
+			}
+		case "exitCode":
+			other = value
+		}
+	})
+	if !ok && number(other) {
+		return int(decodeNumber(other)), true
 	}
-	var m struct {
-		Exit     *float64 `json:"exit"`
-		ExitCode *float64 `json:"exitCode"`
-	}
-	if json.Unmarshal(metadata, &m) != nil {
-		return 0, false
-	}
-	if m.Exit == nil {
-		m.Exit = m.ExitCode
-	}
-	if m.Exit == nil {
-		return 0, false
-	}
-	return int(*m.Exit), true
+	return code, ok
+}
+
+// number reports whether a JSON value is a number.
+func number(value []byte) bool {
+	return len(value) > 0 && (value[0] == '-' || value[0] >= '0' && value[0] <= '9')
 }

@@ -71,6 +71,11 @@ type Part struct {
 	Title    string // the host's title of the call, if any
 	ExitCode int    // process exit code; valid if HasExit
 	HasExit  bool
+	// Media are the files that a result carries besides its text and that are
+	// sent with it, pictures mostly; MediaTypes names their types, each once.
+	Media      int
+	MediaBytes int // of their URLs
+	MediaTypes string
 
 	Mime     string // files
 	Filename string // files
@@ -103,6 +108,13 @@ type Message struct {
 	Failed  bool   // carries an error or abort mark
 	Usage   Usage
 	Parts   []Part
+}
+
+// SentAsMedia reports whether a file of that type, and that many bytes of URL, is
+// sent to the model itself. Text files and folders are not: the host sends what
+// it read as text. Nor is one whose URL is only a reference.
+func SentAsMedia(mime string, urlBytes int) bool {
+	return urlBytes >= 256 && mime != "text/plain" && mime != "application/x-directory"
 }
 
 // RealUser reports whether a person spoke: a user message with at least one

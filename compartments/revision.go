@@ -70,14 +70,7 @@ func EmptyRevision() Revision { return Revision{a: revisionStartA, b: revisionSt
 
 // Add returns the revision of the list with one more message behind it.
 func (r Revision) Add(f Fingerprint) Revision {
-	for _, c := range string(f.ID) {
-		if c >= 0x10000 {
-			c -= 0x10000
-			r.mix(0xd800 + uint32(c>>10))
-			c = 0xdc00 + c&0x3ff
-		}
-		r.mix(uint32(c))
-	}
+	f.ID.eachUnit(r.mix)
 	r.mix(0x110000 + uint32(len(f.Parts)))
 	for _, p := range f.Parts {
 		r.mix(uint32(p.Status))
@@ -126,7 +119,7 @@ func (h Hash) IsZero() bool { return h == Hash{} }
 
 // ContentHash hashes what a message says, without the ids and bookkeeping that a
 // fork or an import rewrites: role, creation time, and of each part the kind,
-// state, texts, arguments and file name. Two messages with the same content
+// state, texts, arguments, file name and attachments. Two messages with the same content
 // hash are copies of each other.
 func (m *Message) ContentHash() Hash {
 	h := sha256.New()
@@ -139,6 +132,11 @@ func (m *Message) ContentHash() Hash {
 			hashString(h, s)
 		}
 		hashInt(h, int64(p.URLBytes))
+		if p.Media > 0 {
+			hashInt(h, int64(p.Media))
+			hashInt(h, int64(p.MediaBytes))
+			hashString(h, p.MediaTypes)
+		}
 	}
 	var out Hash
 	h.Sum(out[:0])

@@ -226,7 +226,11 @@ func expand(ctx context.Context, s *server, r *request) ([]byte, error) {
 			b = append(b, ',')
 		}
 		b = fmt.Appendf(b, `{"ordinal":%d,"id":`, m.Ordinal)
-		b = appendJSON(b, string(m.ID))
+		id, err := m.ID.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		b = append(b, id...)
 		if m.Withdrawn {
 			b = append(b, `,"withdrawn":true`...)
 		}
