@@ -77,7 +77,16 @@ func (v *vocabulary) count(s string, x *scratch) int {
 // countPiece returns the number of tokens of one piece of the text.
 func (v *vocabulary) countPiece(p string, x *scratch) int {
 	// A piece that is a token stays whole even if no merges lead to it.
-	if len(p) == 1 || v.rank(p) != noRank {
+	switch {
+	case len(p) == 1:
+		return 1
+	case len(p) >= 3 && len(p) <= wordLimit:
+		h := hashBytes(p)
+		if v.rankOf(p, h) != noRank {
+			return 1
+		}
+		return x.words.count(v, p, h)
+	case v.rank(p) != noRank:
 		return 1
 	}
 	if len(p) <= scanLimit {

@@ -71,6 +71,7 @@ type scratch struct {
 	order []uint64
 	heap  minHeap
 	text  []byte // a piece with its invalid bytes replaced
+	words words
 
 	// steps counts entries looked at, for the tests that bound the work.
 	steps int

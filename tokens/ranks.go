@@ -164,7 +164,11 @@ func (v *vocabulary) rank(p string) uint32 {
 	if len(p) > v.maxLen {
 		return noRank
 	}
-	h := hashBytes(p)
+	return v.rankOf(p, hashBytes(p))
+}
+
+// rankOf is rank for a p of three bytes or more with the hash h.
+func (v *vocabulary) rankOf(p string, h uint64) uint32 {
 	want := fingerprint(h)
 	for i := slotOf(h); ; i = (i + 1) & (1<<slotBits - 1) {
 		slot := v.slots[i]
@@ -198,22 +202,27 @@ const (
 // at the first empty slot whatever is asked.
 func hashBytes(p string) uint64 {
 	n := len(p)
-	var a, b uint64
-	switch {
-	case n >= 8:
-		a, b = load64(p, 0), load64(p, n-8)
-		for i := 8; i < n-8; i += 8 {
-			hi, lo := bits.Mul64(a^mix3, load64(p, i)^mix2)
-			a = hi ^ lo
-		}
-	case n >= 4:
-		a, b = load32(p, 0), load32(p, n-4)
-	default:
-		a = uint64(p[0]) | uint64(p[n>>1])<<8 | uint64(p[n-1])<<16
+	a, b := ends(p)
+	for i := 8; i < n-8; i += 8 {
+		hi, lo := bits.Mul64(a^mix3, load64(p, i)^mix2)
+		a = hi ^ lo
 	}
 	hi, lo := bits.Mul64(a^mix1, b^mix2^uint64(n)<<56)
 	hi, lo = bits.Mul64(hi^lo, mix3)
 	return hi ^ lo
+}
+
+// ends are the first and the last up to 8 bytes of p, which has one or more. Up
+// to 16 bytes, they and the length are p.
+func ends(p string) (head, tail uint64) {
+	switch n := len(p); {
+	case n >= 8:
+		return load64(p, 0), load64(p, n-8)
+	case n >= 4:
+		return load32(p, 0), load32(p, n-4)
+	default:
+		return uint64(p[0]) | uint64(p[n>>1])<<8 | uint64(p[n-1])<<16, 0
+	}
 }
 
 // load64 and load32 read a little-endian integer; the compiler turns each into
