@@ -167,7 +167,7 @@ func within(text, above string) bool {
 // lists are exempt: a title may stand for the first words of a request only.
 func repeated(said []string, text string, sec section) bool {
 	key := head(text, 32)
-	if len(key) < 12 || sec == secChanged || sec == secGit || sec == secRead || sec == secAsked || sec == secFailed || sec == secRan {
+	if len(key) < 12 || sec == secChanged || sec == secGit || sec == secRead || sec == secAsked || sec == secFailed || sec == secMended || sec == secRan {
 		return false
 	}
 	for i, s := range said {

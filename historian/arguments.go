@@ -45,6 +45,8 @@ type arguments struct {
 	BashID      loose           `json:"bash_id"`
 	TaskID      loose           `json:"task_id"`
 	SessionID   loose           `json:"session_id"`
+	Workdir     loose           `json:"workdir"`
+	Cwd         loose           `json:"cwd"`
 }
 
 // loose is a string field that also takes a list of strings, and takes anything

@@ -20,7 +20,8 @@ type command struct {
 	main    string   // the part that decides
 	verb    string   // the part that decides: what must pass later for it to count as passed
 	class   class
-	piped   bool // a pipe hides the exit code
+	piped   bool   // a pipe hides the exit code
+	dir     string // where it changes to first
 	git     []string
 	writes  []string // files written by redirection, tee, sed -i and the like
 	removes []string
@@ -46,6 +47,9 @@ func parseCommand(s string) command {
 			continue
 		}
 		name := programName(words[0])
+		if (name == "cd" || name == "pushd") && len(words) > 1 && c.dir == "" {
+			c.dir = words[1]
+		}
 		if name == "cd" || name == "set" || name == "export" || name == "source" || name == "echo" && len(pieces) > 1 || name == "sleep" && len(pieces) > 1 || name == "true" || name == "pushd" {
 			continue
 		}

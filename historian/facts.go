@@ -17,6 +17,8 @@ const (
 
 	eventFailure  = "failure"
 	eventPassed   = "passed"
+	eventOpen     = "open"   // a command that was not seen passing, for later runs to compare with
+	eventClosed   = "closed" // "[12] command": what was open since message 12 passes
 	eventCommit   = "commit"
 	eventPush     = "push"
 	eventUndo     = "undo"
@@ -116,7 +118,7 @@ func shortenBare(s string, limit int) string {
 func (r *record) events() []compartments.Event {
 	var out []compartments.Event
 	add := func(ord compartments.Ordinal, kind, text string) {
-		if text != "" && len(out) < 40 {
+		if text != "" && len(out) < 40+len(r.left)+len(r.closed) {
 			out = append(out, compartments.Event{Ordinal: ord, Kind: kind, Text: text})
 		}
 	}
@@ -129,6 +131,12 @@ func (r *record) events() []compartments.Event {
 		if f.passed != 0 {
 			add(f.passed, eventPassed, shorten(f.what, 90))
 		}
+	}
+	for _, p := range r.left {
+		out = append(out, compartments.Event{Ordinal: p.ord, Kind: eventOpen, Text: p.text})
+	}
+	for _, p := range r.closed {
+		out = append(out, compartments.Event{Ordinal: max(p.passed, r.first), Kind: eventClosed, Text: "[" + itoa(int(p.ord)) + "] " + p.text})
 	}
 	for i := range r.git {
 		g := &r.git[i]

@@ -15,6 +15,7 @@ const (
 	secWhy
 	secSteps
 	secFailed
+	secMended
 	secChanged
 	secGit
 	secRan
@@ -25,7 +26,7 @@ const (
 	sections
 )
 
-var sectionLabels = [sections]string{"Asked", "Outcome", "Why", "Steps", "Failed", "Changed", "Git", "Ran", "Answered", "Delegated", "Open", "Read"}
+var sectionLabels = [sections]string{"Asked", "Outcome", "Why", "Steps", "Failed", "Passes now", "Changed", "Git", "Ran", "Answered", "Delegated", "Open", "Read"}
 
 // The tiers that are admitted line by line, as indexes of forms.
 const (
@@ -75,6 +76,7 @@ func (r *record) lines() []line {
 		add(line{sec: secSteps, prio: prio - 14 + min(d.score, 8), ord: d.ord, seq: d.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 230, 120), sizes(d.text, 120), nil}})
 	}
 	r.failureLines(add)
+	r.mendedLines(add)
 	r.fileLines(add)
 	r.gitLines(add)
 	r.ranLines(add)

@@ -129,12 +129,13 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 	o := outcome{ord: ord}
 	used := make([]bool, len(units))
 	prefix, titled := "", false
-	for pass := range 2 { // the second pass takes small talk if there is nothing else
+	choice := len(units) > 0 && question(units[len(units)-1].text) // the numbered items are for the user to choose from
+	for pass := range 2 {                                          // the second pass takes small talk if there is nothing else
 		for i := 0; i < len(units) && o.main == ""; i++ {
 			u := units[i]
 			low := strings.ToLower(u.text)
 			switch {
-			case u.kind == unitHeader:
+			case u.kind == unitHeader, choice && u.num > 0:
 			case u.kind == unitHeading:
 				if pass == 0 && !titled { // of nested headings the first says most
 					prefix = strings.TrimRight(u.text, ":!.") + ": "

@@ -22,6 +22,9 @@ type record struct {
 	steps    []said
 	details  []said // more of the narrations, for where there is room
 	failures []failure
+	left     []pending // of them what is open at the end
+	closed   []pending // failures of earlier runs that pass now
+	mended   []mending
 	files    []file
 	reads    []reading
 	ran      []ran
@@ -67,6 +70,7 @@ type view struct {
 	from, to int
 	lex      *lexicon
 	named    map[string]bool // names of the run, once asked for
+	open     []pending       // what earlier runs left failing
 }
 
 func (v *view) run() []message { return v.ms[v.from:v.to] }
@@ -132,7 +136,7 @@ func compile(v *view, force *request) *record {
 		r.force = &request{force.ord, force.title, v.native(force.title)}
 	}
 	r.collectOutcomes(v)
-	r.collectFailures(ms)
+	r.collectFailures(v)
 	r.collectWhy(v)
 	r.collectFiles(v)
 	r.collectGit(ms)

@@ -128,6 +128,9 @@ func readUse(p *compartments.Part) use {
 			text += " " + string(a.Args)
 		}
 		u.cmd = parseCommand(text)
+		if u.cmd.dir == "" {
+			u.cmd.dir = first(a.Workdir, a.Cwd)
+		}
 		for _, path := range u.cmd.writes {
 			u.changes = append(u.changes, change{path: path, shell: true})
 		}

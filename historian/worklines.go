@@ -37,12 +37,12 @@ func (r *record) failureLines(add func(line)) {
 				count += " (other commands too)"
 			}
 		}
-		state, brief := "(not seen passing)", "(open)"
+		state, brief, mark := "(not passed here)", "(open here)", ""
 		switch {
 		case !open:
 			state = "(then passed at [" + itoa(int(f.passed)) + "])"
-			brief = "(passed later)"
-		case f.denied, f.class == classLook:
+			brief, mark = "(passed later)", "(passed later)"
+		case f.denied, f.halted, f.class == classLook:
 			state, brief = "", ""
 		}
 		text := func(what, line int, tail string) string {
@@ -66,8 +66,31 @@ func (r *record) failureLines(add func(line)) {
 		add(line{sec: secFailed, prio: prio, ord: f.ord, dim: compartments.Failures, probe: f.line, forms: [levels][]string{
 			{text(150, 220, state), text(100, 160, state), text(60, 100, state)},
 			{text(80, 140, brief), text(50, 90, brief)},
-			{text(-48, 90, ""), text(-30, 60, "")},
+			{text(-48, 90, mark), text(-30, 60, mark)},
 		}})
+	}
+}
+
+// mendedLines says what passes now that an earlier entry shows as failing: that
+// entry was written before and cannot say it.
+func (r *record) mendedLines(add func(line)) {
+	for _, m := range r.mended {
+		list := func(n int) string {
+			var fails []string
+			for _, o := range m.fails[max(0, len(m.fails)-n):] {
+				fails = append(fails, "["+itoa(int(o))+"]")
+			}
+			return " (failed at " + strings.Join(fails, ", ") + others(len(m.fails)-n, "") + ")"
+		}
+		what := nearPaths(safe(m.text))
+		text := func(limit, n int) string {
+			if s := shorten(what, limit); s != "" {
+				return s + list(n)
+			}
+			return ""
+		}
+		add(line{sec: secMended, prio: 88, ord: m.ord, dim: compartments.Failures, probe: what, forms: [levels][]string{
+			nonEmpty(text(120, 8), text(60, 4)), nonEmpty(text(70, 6), text(40, 3)), nonEmpty(text(48, 3), text(30, 2))}})
 	}
 }
 

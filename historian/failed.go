@@ -1,0 +1,136 @@
+package historian
+
+import (
+	"strings"
+
+	"ctxplugin/compartments"
+)
+
+// failure is one kind of failure with its count.
+type failure struct {
+	ord     compartments.Ordinal // of the first
+	last    compartments.Ordinal
+	what    string
+	line    string
+	count   int
+	others  int // of them from another command
+	class   class
+	passed  compartments.Ordinal // where the same thing passed later, or 0
+	waits   []check              // what has not passed since; none if nothing tells
+	shell   bool
+	denied  bool
+	fault   string // the file that a language server complained of
+	key     string
+	main    string // the part of the command that failed
+	verb    string
+	halted  bool   // ended by the user or the host, which says nothing of the work
+	process string // id of the process in the background that it is about
+}
+
+// collectFailures gathers failed calls, equal ones once, and sees what passes
+// later in the run: of them, and of what earlier runs left open.
+func (r *record) collectFailures(v *view) {
+	ms := v.run()
+	index := map[string]int{}
+	processes := map[string]string{} // commands in the background by id
+	for i := range ms {
+		for j := range ms[i].uses {
+			u := &ms[i].uses[j]
+			if u.kind == useShell && !u.failed {
+				if id := processID(u.output); id != "" {
+					processes[id] = u.cmd.text
+				}
+			}
+			if u.kind == useShell && !u.open && !u.stopped && !u.refused {
+				if u.failed {
+					v.reopen(failing(u))
+				} else if len(r.failures)+len(v.open) > 0 {
+					r.settle(v, u, ms[i].ord)
+				}
+			}
+			if u.process != "" && !u.failed && strings.TrimSpace(u.output) != "" {
+				r.settleProcess(processes[u.process], u.process, ms[i].ord)
+			}
+			for k := range r.failures {
+				// An edit without complaint about a file settles the complaint before it.
+				if f := &r.failures[k]; f.fault != "" && f.passed == 0 && u.fault == "" && !u.failed && len(u.changes) > 0 && lastTwo(u.changes[0].path) == f.fault {
+					f.passed = ms[i].ord
+				}
+			}
+			if u.stopped && !(i+1 == len(ms) || ms[i+1].who != agent) {
+				continue
+			}
+			if !u.failed && !u.refused && !u.stopped && u.fault == "" {
+				continue
+			}
+			f := failure{ord: ms[i].ord, last: ms[i].ord, line: shorten(nearPaths(safe(u.errLine)), 220), count: 1, shell: u.kind == useShell, denied: u.refused, halted: u.stopped, class: classLook}
+			if f.line == "" && u.errLine != "" {
+				f.line = head(safe(u.errLine), 120)
+			}
+			switch {
+			case u.fault != "":
+				f.line, f.fault, f.class = shorten(safe(u.fault), 220), lastTwo(u.path), classVerify
+				f.what = safe(strings.ToLower(u.name) + " " + f.fault)
+			case u.kind == useShell:
+				f.what, f.class, f.key, f.main, f.verb = nearPaths(safe(u.cmd.text)), u.cmd.class, u.cmd.text, u.cmd.main, u.cmd.verb
+				if f.waits = failing(u); len(f.waits) > 0 {
+					f.main = f.waits[0].text
+				}
+			case u.process != "":
+				f.what, f.class, f.process = nearPaths(safe(processes[u.process])), classOther, u.process
+				if f.what == "" {
+					f.what = safe(u.name + " " + u.process)
+				}
+			case u.path != "":
+				f.what = safe(strings.ToLower(u.name) + " " + lastTwo(u.path))
+			case u.pattern != "":
+				f.what = safe(strings.ToLower(u.name) + " " + u.pattern)
+			default:
+				f.what = safe(u.name)
+			}
+			if f.denied {
+				f.what = "refused: " + f.what
+			}
+			k := f.what + "\x00" + digitless(f.line)
+			at, ok := index[k]
+			if !ok && len(f.line) > 40 {
+				// The same complaint from another command is the same trouble.
+				k = "\x00" + letters(tailOf(digitless(f.line), 60), 60)
+				if f.class > classOther {
+					k += "\x00" + f.verb
+				}
+				at, ok = index[k]
+			}
+			if ok {
+				o := &r.failures[at]
+				o.count++
+				o.last = ms[i].ord
+				o.passed, o.waits = 0, f.waits
+				if o.what != f.what {
+					o.others++
+				}
+				continue
+			}
+			index[k] = len(r.failures)
+			r.failures = append(r.failures, f)
+		}
+	}
+	r.carry(v)
+}
+
+// digitless folds numbers, so that lines which differ in a count or a time are
+// one.
+func digitless(s string) string {
+	b := []byte(s)
+	out := b[:0]
+	for _, c := range b {
+		if c >= '0' && c <= '9' {
+			if len(out) > 0 && out[len(out)-1] == '#' {
+				continue
+			}
+			c = '#'
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
