@@ -2,6 +2,7 @@ package decay
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxplugin/compartments"
@@ -107,40 +108,36 @@ const indexNames = 6
 // renderIndex writes one line that stands for several compartments, and the
 // exact spans of each below it.
 func renderIndex(b *strings.Builder, item compartments.Item, lookup Lookup) {
-	var first, last *compartments.Compartment
-	var names []string
-	seen := map[string]bool{}
-	var spans []compartments.ExactSpan
-	for round := range indexNames {
-		for _, id := range item.Compartments {
-			c := lookup(id)
-			if c == nil {
-				continue
-			}
-			if round == 0 {
-				if first == nil {
-					first = c
-				}
-				last = c
-				spans = append(spans, c.Spans...)
-			}
-			if round < len(c.Names) && len(names) < indexNames && !seen[c.Names[round]] {
-				seen[c.Names[round]] = true
+	members := make([]*compartments.Compartment, 0, 8)
+	most := 0 // names of a member
+	for _, id := range item.Compartments {
+		if c := lookup(id); c != nil {
+			members = append(members, c)
+			most = max(most, len(c.Names))
+		}
+	}
+	if len(members) == 0 {
+		return
+	}
+	names := make([]string, 0, indexNames)
+	for round := range min(most, indexNames) {
+		for _, c := range members {
+			if round < len(c.Names) && len(names) < indexNames && !slices.Contains(names, c.Names[round]) {
 				names = append(names, c.Names[round])
 			}
 		}
 	}
-	if first == nil {
-		return
-	}
+	first, last := members[0], members[len(members)-1]
 	fmt.Fprintf(b, "\n[%d-%d index] %d entries, from %q", first.First, last.Last, len(item.Compartments), clip(first.Title, 48))
 	if len(names) > 0 {
 		// every name is a word that ctx_search finds
 		fmt.Fprintf(b, "; names: %s", clip(strings.Join(names, ", "), 110))
 	}
 	b.WriteByte('\n')
-	for _, s := range spans {
-		fmt.Fprintf(b, "  kept from %d: %s\n", s.Ordinal, s.Text)
+	for _, c := range members {
+		for _, s := range c.Spans {
+			fmt.Fprintf(b, "  kept from %d: %s\n", s.Ordinal, s.Text)
+		}
 	}
 }
 

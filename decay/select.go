@@ -1,11 +1,6 @@
 package decay
 
-import (
-	"cmp"
-	"slices"
-
-	"ctxplugin/compartments"
-)
+import "ctxplugin/compartments"
 
 // Candidate is a compartment as the selection sees it.
 type Candidate struct {
@@ -40,7 +35,7 @@ type step struct {
 // turn is the place of a step in the one list of demotions.
 type turn struct {
 	loss loss
-	at   int // index of the step: candidates in order, each one's steps downwards
+	at   int32 // index of the step: candidates in order, each one's steps downwards
 }
 
 // Select picks tiers for candidates, in list order, so that they take at most
@@ -56,8 +51,9 @@ type turn struct {
 func Select(candidates []Candidate, target int, s Settings) Selection {
 	sel := Selection{Tiers: make([]compartments.Tier, len(candidates)), GroupSize: groupSize(len(candidates), target)}
 	now := make([]point, len(candidates))
-	steps := make([]step, 0, 4*len(candidates))
-	turns := make([]turn, 0, 4*len(candidates))
+	// at most one step for each tier below the highest, and one out of the record
+	steps := make([]step, 0, (len(compartments.Rendered)+1)*len(candidates))
+	turns := make([]turn, 0, cap(steps))
 	points := make([]point, 0, 8)
 	total, most := int64(0), int64(target)*tokenUnit
 	var indexing loss // of the last step into an index line: they go oldest first
@@ -70,23 +66,17 @@ func Select(candidates []Candidate, target int, s Settings) Selection {
 		var before loss
 		for j := 1; j < len(h); j++ {
 			before = rate(h[j-1], h[j])
-			turns = append(turns, turn{before, len(steps)})
+			turns = append(turns, turn{before, int32(len(steps))})
 			steps = append(steps, step{i, h[j], h[j-1].tokens - h[j].tokens})
 		}
 		if lowest := h[len(h)-1]; tail.tier != compartments.TierNone && tail.tokens < lowest.tokens {
 			indexing = max(indexing, before, rate(lowest, tail))
-			turns = append(turns, turn{indexing, len(steps)})
+			turns = append(turns, turn{indexing, int32(len(steps))})
 			steps = append(steps, step{i, tail, lowest.tokens - tail.tokens})
 		}
 	}
-	slices.SortFunc(turns, func(a, b turn) int {
-		if c := cmp.Compare(a.loss, b.loss); c != 0 {
-			return c
-		}
-		return a.at - b.at
-	})
 	lines := false
-	for _, t := range turns {
+	for _, t := range inOrder(turns) {
 		if total <= most && (!lines || asRendered(candidates, now, sel.GroupSize) <= most) {
 			break
 		}
@@ -158,8 +148,9 @@ func renderBeforeRendered(candidates []Candidate, now []point, group int, s Sett
 // its tier is TierNone if policy allows neither.
 func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all []point, tail point) {
 	comp := c.Compartment
+	faded := discount(age, s.HalfLife)
 	at := func(t compartments.Tier, tokens int, survival int64) point {
-		return point{t, int64(tokens) * tokenUnit, value(survival, comp.Importance, c.Relevance, age, s.HalfLife)}
+		return point{t, int64(tokens) * tokenUnit, value(survival, comp.Importance, c.Relevance, faded)}
 	}
 	anchored := false
 	for _, t := range comp.Legal() {

@@ -55,8 +55,8 @@ func discount(age, halfLife int) int64 {
 // value is survival (permille) x importance (1..100) x relevance (permille) x
 // discount, scaled so that it stays below 2^34: a product with a token count
 // of 2^29 still fits.
-func value(survival int64, importance, relevance int, age, halfLife int) int64 {
-	return survival * int64(importance) * int64(relevance) / 1000 * discount(age, halfLife) >> 8
+func value(survival int64, importance, relevance int, discount int64) int64 {
+	return survival * int64(importance) * int64(relevance) / 1000 * discount >> 8
 }
 
 // Relevance is what a compartment is worth for the work at hand, permille, by
