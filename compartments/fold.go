@@ -42,6 +42,8 @@ type PairLayout struct {
 	Items  []Item  `json:"items"`
 	Tokens int     `json:"tokens"` // of the pair as sent
 	Text   string  `json:"text"`   // frozen
+
+	Rendered Hash `json:"rendered,omitzero"` // SHA-256 of Text; zero where it was rendered before that was recorded
 }
 
 // FoldInputs are the numbers a fold's decision used. All counts are tokens.
@@ -64,6 +66,10 @@ type FoldInputs struct {
 	Renderer     string `json:"renderer"`    // renderer version
 	Prices       Prices `json:"prices"`
 	TargetTokens int    `json:"targetTokens"` // history target the selection aimed at
+
+	Replaces  string     `json:"replaces,omitempty"`  // plan that was in force before
+	Stubs     int        `json:"stubs,omitempty"`     // of the plan that the fold made
+	Recording *Recording `json:"recording,omitempty"` // nil for folds of before there was one
 }
 
 // Prices are what the host's model costs, in micro-units of money per million

@@ -30,6 +30,12 @@ type Option struct {
 	Behind     int                 // D: tokens behind the divergence in the next request
 	Target     int                 // what the selection of the new pair aimed at
 	Fits       bool
+	NotRaw     bool                   // candidates were rendered because staying raw would keep too much in view
+	Kept       int                    // tokens of the pairs kept
+	Weighed    []compartments.Weighed // all folds that Choose weighed, this one among them
+
+	from                    *Material
+	budget, demoteTo, limit int
 }
 
 // Choose returns the cheapest fair fold: the one that keeps the most pairs
@@ -43,20 +49,41 @@ type Option struct {
 // to; limit is what all messages of the next request may weigh, 0 for no limit.
 func Choose(m *Material, budget, target, limit int, s Settings) Option {
 	full := m.option(0, budget, target, limit, s)
-	for kept := len(m.Pairs); kept > 0; kept-- {
-		o := m.option(kept, budget, target, limit, s)
-		if !o.Fits || limit > 0 && o.After > limit {
-			continue
-		}
-		if full.Selection.last > 0 && o.Selection.last > full.Selection.last*loss(s.Fairness) {
-			continue
-		}
-		if full.Fits && 2*o.head() < full.head() {
-			continue
-		}
+	weighed := []compartments.Weighed{full.weighed(compartments.VerdictDearer)}
+	made := func(o Option) Option {
+		o.Weighed, o.from, o.budget, o.demoteTo, o.limit = weighed, m, budget, target, limit
 		return o
 	}
-	return full
+	for kept := len(m.Pairs); kept > 0; kept-- {
+		o := m.option(kept, budget, target, limit, s)
+		verdict := o.fair(&full, limit, s)
+		weighed = append(weighed, o.weighed(verdict))
+		if verdict == compartments.VerdictMade {
+			return made(o)
+		}
+	}
+	weighed[0].Verdict = compartments.VerdictMade
+	return made(full)
+}
+
+// fair says whether a fold that keeps pairs will do, and if not why.
+func (o *Option) fair(full *Option, limit int, s Settings) compartments.Verdict {
+	switch {
+	case !o.Fits:
+		return compartments.VerdictTarget
+	case limit > 0 && o.After > limit:
+		return compartments.VerdictLimit
+	case full.Selection.last > 0 && o.Selection.last > full.Selection.last*loss(s.Fairness):
+		return compartments.VerdictUnfair
+	case full.Fits && 2*o.head() < full.head():
+		return compartments.VerdictSmall
+	}
+	return compartments.VerdictMade
+}
+
+func (o *Option) weighed(v compartments.Verdict) compartments.Weighed {
+	return compartments.Weighed{Divergence: o.Divergence, Kept: o.Kept, Target: o.Target, Pair: o.PairTokens, Raw: o.Raw, NotRaw: o.NotRaw,
+		Behind: o.Behind, After: o.After, Loss: uint64(o.Selection.last), Verdict: v}
 }
 
 // head is the size of the history after the fold, in tokens.
@@ -79,6 +106,7 @@ func (m *Material) option(kept, budget, target, limit int, s Settings) Option {
 		candidates[i].NotRaw = true
 	}
 	if rendered := m.selected(kept, candidates, budget, target, s); rendered.After < o.After {
+		rendered.NotRaw = true
 		return rendered
 	}
 	return o
@@ -86,15 +114,23 @@ func (m *Material) option(kept, budget, target, limit int, s Settings) Option {
 
 func (m *Material) selected(kept int, candidates []Candidate, budget, target int, s Settings) Option {
 	o := Option{Divergence: kept, Candidates: candidates}
-	fixed := 0
 	for i := range m.Pairs[:kept] {
-		fixed += m.Pairs[i].Layout.Tokens
+		o.Kept += m.Pairs[i].Layout.Tokens
 	}
-	opening := Preamble(kept == 0)
-	o.Target = budget - fixed - opening
+	raw := o.choose(budget, target, s)
+	o.Behind = o.PairTokens + raw + m.Tail + m.Keeps[max(0, len(m.New)-o.Raw)]
+	o.After = o.Kept + o.Behind
+	return o
+}
+
+// choose selects and lays out the new pair of an option whose candidates and
+// kept pairs are known. It returns the tokens of the candidates that stay raw.
+func (o *Option) choose(budget, target int, s Settings) (raw int) {
+	opening := Preamble(o.Divergence == 0)
+	o.Target = budget - o.Kept - opening
 	o.Selection = Select(o.Candidates, o.Target, s)
 	if o.Selection.last > 0 { // something had to give: make room for a while
-		o.Target = target - fixed - opening
+		o.Target = target - o.Kept - opening
 		o.Selection = Select(o.Candidates, o.Target, s)
 	}
 	o.Fits = o.Selection.Fits()
@@ -103,14 +139,11 @@ func (m *Material) selected(kept int, candidates []Candidate, budget, target int
 	if len(o.Items) == 0 {
 		o.PairTokens = 0
 	}
-	raw := 0
 	for i := len(o.Candidates) - 1; i >= 0 && o.Selection.Tiers[i] == compartments.TierRaw; i-- {
 		raw += o.Candidates[i].Compartment.RawTokens
 		o.Raw++
 	}
-	o.Behind = o.PairTokens + raw + m.Tail + m.Keeps[max(0, len(m.New)-o.Raw)]
-	o.After = fixed + o.Behind
-	return o
+	return raw
 }
 
 // Moment is what the timing of a fold depends on. Counts are tokens.

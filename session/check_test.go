@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctxplugin/compartments"
+	"ctxplugin/decay"
 )
 
 // check holds a request against what must be true of every one.
@@ -15,6 +16,33 @@ func (h *host) check(request []sent) {
 	h.checkShape(request)
 	h.checkPrefix(request)
 	h.checkStored()
+	h.checkRecorded()
+}
+
+// checkRecorded: the newest fold comes out the same when it is made again from
+// what the store has of it.
+func (h *host) checkRecorded() {
+	h.t.Helper()
+	h.store.mu.Lock()
+	defer h.store.mu.Unlock()
+	k := h.store.all[h.id]
+	if k == nil || len(k.folds) == 0 || !h.reply.Stats.Folded {
+		return
+	}
+	encoded, err := json.Marshal(k.folds[len(k.folds)-1])
+	if err != nil {
+		h.t.Fatalf("request %d: %v", h.requests, err)
+	}
+	var f compartments.Fold
+	if err := json.Unmarshal(encoded, &f); err != nil {
+		h.t.Fatalf("request %d: %v", h.requests, err)
+	}
+	if !decay.Recomputable(&f) {
+		h.t.Fatalf("request %d: fold %d has no recording", h.requests, f.Number)
+	}
+	if different := decay.Verify(&f, k.compartment); different != nil {
+		h.t.Fatalf("request %d: fold %d (%s) made again: %q", h.requests, f.Number, f.Reason, different)
+	}
 }
 
 // checkFit: what is sent never exceeds the window because of history.

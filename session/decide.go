@@ -14,6 +14,7 @@ import (
 // request would not fit even so. What changes goes into the batch.
 func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 	s := p.settings()
+	p.inputs.Replaces = p.planID
 	if err := p.uncover(ctx, batch); err != nil {
 		return err
 	}
@@ -21,6 +22,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 		return err
 	}
 	m := p.moment()
+	p.inputs.Recording = m.Record(p.w, s)
 	p.inputs.Before = m.Messages
 	p.inputs.Pressure = decay.Pressure(m.Messages, p.w.Usable)
 	p.inputs.Growth, p.inputs.LargestTurn, p.inputs.Prices = m.PerStep, m.LargestTurn, m.Prices
@@ -37,7 +39,14 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 			return err
 		}
 	}
-	return p.stub(ctx, batch)
+	if err := p.stub(ctx, batch); err != nil {
+		return err
+	}
+	if f := batch.Fold; f != nil {
+		f.Inputs.Stubs = len(p.plan.Edits)
+		f.InputsHash = hashInputs(f)
+	}
+	return nil
 }
 
 // perhaps folds if that is worth while.
@@ -247,6 +256,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 			Source: p.runHash(p.v.order[from:through]), Items: o.Items,
 			Text: decay.RenderPair(o.Items, o.Divergence == 0, p.lookup)}
 		pair.Tokens = p.cfg.Count(pair.Text) + pairTokens
+		pair.Rendered = sha256.Sum256([]byte(pair.Text))
 		layout = append(layout, pair)
 	}
 	before := p.inputs.Before
@@ -271,13 +281,13 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	in.Before, in.TargetTokens = before, o.Target
 	in.Calibration = p.cal.Apply(1000)
 	in.Policy, in.Renderer = decay.Policy, decay.Renderer
+	o.Record(in.Recording, in.Growth, in.Prices)
 	fold := &compartments.Fold{Number: p.folds, At: p.now, Reason: reason, Divergence: o.Divergence, FirstMoved: moved,
 		PlanID: p.planID, Inputs: in, Layout: layout, Decisions: decisions}
 	if through > p.v.start {
 		fold.Through = p.v.order[through-1]
 	}
 	p.st.Through = fold.Through
-	fold.InputsHash = hashInputs(fold)
 	batch.Fold, batch.PlanID, batch.Plan = fold, p.planID, p.encoded
 	return nil
 }

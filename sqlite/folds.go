@@ -122,10 +122,12 @@ func (w *writing) plan(session int64, id string, plan []byte) error {
 }
 
 // trimPlans lets go of plans that are neither in force nor of one of the last
-// folds.
+// folds, nor replaced by one of them.
 func (w *writing) trimPlans(session int64) error {
 	const stale = ` FROM plans WHERE session = ?1 AND plan <> (SELECT plan FROM sessions WHERE key = ?1)
-		AND plan NOT IN (SELECT plan FROM folds WHERE session = ?1 AND number > (SELECT folds FROM sessions WHERE key = ?1) - ?2)`
+		AND plan NOT IN (SELECT plan FROM folds WHERE session = ?1 AND number > (SELECT folds FROM sessions WHERE key = ?1) - ?2
+			UNION SELECT coalesce(json_extract(inputs, '$.replaces'), '') FROM folds
+			WHERE session = ?1 AND number > (SELECT folds FROM sessions WHERE key = ?1) - ?2)`
 	keys, err := w.c.keys(w.ctx, `SELECT document`+stale, session, keptFolds)
 	if err != nil || len(keys) == 0 {
 		return err

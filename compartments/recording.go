@@ -1,0 +1,116 @@
+package compartments
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Recording is what a fold's choice followed from, besides the compartments,
+// which never change: with them, the selection and its bytes can be made again.
+// Folds of before the recording have none. Counts are tokens.
+type Recording struct {
+	Candidates Candidates `json:"candidates"` // of the head before and behind it, in list order
+	Pairs      []int      `json:"pairs"`      // how many of them each pair of the head before had
+	Budget     int        `json:"budget"`     // of the history; a forced fold may have less than the settings give
+	DemoteTo   int        `json:"demoteTo"`   // what a selection that demotes goes down to
+	Limit      int        `json:"limit"`      // what all messages may weigh; 0 for no limit
+	Tail       int        `json:"tail"`       // behind all candidates
+	Weighed    []Weighed  `json:"weighed"`    // the folds that were weighed, in that order; one of them was made
+
+	// The settings that selection, choice and timing read. Shares are permille.
+	HalfLife  int  `json:"halfLife"`
+	Fairness  int  `json:"fairness"`
+	ForceTier Tier `json:"forceTier,omitempty"`
+	ForceMark int  `json:"forceMark"`
+	LeastGain int  `json:"leastGain"` // what a fold that nothing forces must free
+	TurnMost  int  `json:"turnMost"`  // a turn larger than this may be folded inside
+
+	Moment FoldMoment `json:"moment"`
+}
+
+// FoldMoment is the rest of what the timing of a fold depended on. Counts are
+// tokens.
+type FoldMoment struct {
+	Grown      int  `json:"grown"` // behind the head since the fold before
+	Turn       int  `json:"turn"`  // of the running turn
+	TurnStart  bool `json:"turnStart,omitempty"`
+	Cold       bool `json:"cold,omitempty"`
+	Overflowed bool `json:"overflowed,omitempty"`
+	Stale      bool `json:"stale,omitempty"`
+	Asked      bool `json:"asked,omitempty"`
+}
+
+// Verdict says what became of a fold that was weighed.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictMade   Verdict = "made"
+	VerdictTarget Verdict = "target" // its history is over the budget
+	VerdictLimit  Verdict = "limit"  // its messages are over the limit
+	VerdictUnfair Verdict = "unfair" // its last demotion is much dearer than that of a full fold
+	VerdictSmall  Verdict = "small"  // it keeps a prefix that a full fold would show twice as much of
+	VerdictDearer Verdict = "dearer" // one that keeps more pairs will do
+)
+
+// Weighed is one fold that was weighed, by the place where it diverges. Counts
+// are tokens.
+type Weighed struct {
+	Divergence int     `json:"divergence"` // pairs kept
+	Kept       int     `json:"kept"`       // of the pairs kept
+	Target     int     `json:"target"`     // of the new pair's entries
+	Pair       int     `json:"pair"`       // of the new pair
+	Raw        int     `json:"raw"`        // how many of the last candidates stay raw
+	NotRaw     bool    `json:"notRaw,omitempty"`
+	Behind     int     `json:"behind"` // D
+	After      int     `json:"after"`
+	Loss       uint64  `json:"loss"`    // value lost per 1/64 token by the last demotion, in 1/2^20
+	Spacing    int     `json:"spacing"` // cheapest growth between folds
+	Verdict    Verdict `json:"verdict"`
+}
+
+// CandidateRecord is one candidate of a fold.
+type CandidateRecord struct {
+	Compartment CompartmentID
+	Applied     Tier // before the fold; TierRaw if it was not in the head
+	Relevance   int  // permille
+}
+
+// Candidates are the candidates of a fold, in list order. Their JSON is a list of
+// runs [first id, how many, applied tier, relevance]: consecutive compartments
+// that are alike in the rest.
+type Candidates []CandidateRecord
+
+// MarshalJSON implements json.Marshaler.
+func (c Candidates) MarshalJSON() ([]byte, error) {
+	runs := make([][4]int64, 0, 8)
+	for i, r := range c {
+		if n := len(runs) - 1; i > 0 && r == (CandidateRecord{c[i-1].Compartment + 1, c[i-1].Applied, c[i-1].Relevance}) {
+			runs[n][1]++
+			continue
+		}
+		runs = append(runs, [4]int64{int64(r.Compartment), 1, int64(r.Applied), int64(r.Relevance)})
+	}
+	return json.Marshal(runs)
+}
+
+// candidatesMost bounds what a damaged recording may claim.
+const candidatesMost = 1 << 22
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Candidates) UnmarshalJSON(b []byte) error {
+	var runs [][4]int64
+	if err := json.Unmarshal(b, &runs); err != nil {
+		return err
+	}
+	*c = nil
+	for _, run := range runs {
+		if run[1] < 1 || run[1] > candidatesMost-int64(len(*c)) || run[2] < 0 || run[2] > int64(TierArchived) {
+			return fmt.Errorf("candidates: %v is no run", run)
+		}
+		for i := range run[1] {
+			*c = append(*c, CandidateRecord{CompartmentID(run[0] + i), Tier(run[2]), int(run[3])})
+		}
+	}
+	return nil
+}

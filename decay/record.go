@@ -1,0 +1,31 @@
+package decay
+
+import "ctxplugin/compartments"
+
+// Record begins the recording of a fold with the moment at which it is weighed.
+func (m Moment) Record(w Window, s Settings) *compartments.Recording {
+	return &compartments.Recording{HalfLife: s.HalfLife, Fairness: s.Fairness, ForceTier: s.ForceTier, ForceMark: s.ForceMark,
+		LeastGain: LeastGain(w.Usable, s), TurnMost: share(w.Usable, s.TurnShare),
+		Moment: compartments.FoldMoment{Grown: m.Growth, Turn: m.Turn, TurnStart: m.TurnStart,
+			Cold: m.Cold, Overflowed: m.Overflowed, Stale: m.Stale, Asked: m.Asked}}
+}
+
+// Record adds to a recording what the option's choice followed from. Only what
+// Choose returned has that. perStep is the growth a step, in tokens.
+func (o *Option) Record(r *compartments.Recording, perStep int, prices compartments.Prices) {
+	r.Budget, r.DemoteTo, r.Limit, r.Tail, r.Weighed = o.budget, o.demoteTo, o.limit, o.from.Tail, o.Weighed
+	for i := range r.Weighed {
+		r.Weighed[i].Spacing = Spacing(r.Weighed[i].Behind, perStep, prices)
+	}
+	add := func(candidates []Candidate) {
+		for i := range candidates {
+			c := &candidates[i]
+			r.Candidates = append(r.Candidates, compartments.CandidateRecord{Compartment: c.Compartment.ID, Applied: c.Applied, Relevance: c.Relevance})
+		}
+	}
+	for i := range o.from.Pairs {
+		add(o.from.Pairs[i].Candidates)
+		r.Pairs = append(r.Pairs, len(o.from.Pairs[i].Candidates))
+	}
+	add(o.from.New)
+}

@@ -1,0 +1,149 @@
+package decay
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+
+	"ctxplugin/compartments"
+)
+
+// Recomputable reports whether a fold can be made again here: it was recorded,
+// and by this policy and renderer.
+func Recomputable(f *compartments.Fold) bool {
+	return f.Inputs.Recording != nil && f.Inputs.Policy == Policy && f.Inputs.Renderer == Renderer
+}
+
+// Verify makes a fold again from its recording, selection and rendering, and
+// lists what comes out otherwise than it was stored; nothing if all is the same.
+// lookup must know the compartments of then, retired ones too. Only what
+// Recomputable allows can be verified.
+func Verify(f *compartments.Fold, lookup Lookup) []string {
+	r := f.Inputs.Recording
+	again, err := Replay(r, lookup)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var out []string
+	differ := func(what string, got, want any) {
+		if !reflect.DeepEqual(got, want) {
+			out = append(out, fmt.Sprintf("%s: %v here, %v stored", what, got, want))
+		}
+	}
+	for i, o := range again.Options {
+		w := r.Weighed[i]
+		name := fmt.Sprintf("the fold from pair %d", w.Divergence)
+		differ(name+", its target", o.Target, w.Target)
+		differ(name+", tokens of its pair", o.PairTokens, w.Pair)
+		differ(name+", compartments left raw", o.Raw, w.Raw)
+		differ(name+", its last loss", uint64(o.Selection.last), w.Loss)
+		differ(name+", tokens after it", w.Kept+w.Behind, w.After)
+	}
+	differ("pair from which it renders", again.Made.Divergence, f.Divergence)
+	if len(f.Layout) <= f.Divergence {
+		differ("entries of its pair", len(again.Made.Items), 0)
+		return out
+	}
+	pair := &f.Layout[f.Divergence]
+	differ("pairs", len(f.Layout), f.Divergence+1)
+	if !reflect.DeepEqual(again.Made.Items, pair.Items) {
+		out = append(out, differentItems(again.Made.Items, pair.Items))
+	}
+	for i := range f.Layout {
+		p := &f.Layout[i]
+		text := p.Text // of a pair that was kept
+		if i == f.Divergence {
+			text = RenderPair(pair.Items, i == 0, lookup)
+		}
+		if (i == f.Divergence || text != "") && !p.Rendered.IsZero() && sha256.Sum256([]byte(text)) != p.Rendered {
+			at := ""
+			if p.Text != "" && text != p.Text {
+				at = fmt.Sprintf(" from byte %d on", firstDifference(text, p.Text))
+			}
+			out = append(out, fmt.Sprintf("text of pair %d: other bytes than stored%s", i, at))
+		}
+	}
+	return out
+}
+
+func differentItems(got, want []compartments.Item) string {
+	for i := range min(len(got), len(want)) {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			return fmt.Sprintf("entry %d: compartments %v at %s here, %v at %s stored", i, got[i].Compartments, got[i].Tier, want[i].Compartments, want[i].Tier)
+		}
+	}
+	return fmt.Sprintf("entries: %d here, %d stored", len(got), len(want))
+}
+
+// firstDifference is the first byte at which two texts differ.
+func firstDifference(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// Replayed is a recorded choice made again.
+type Replayed struct {
+	Options []Option // by place in the recording's Weighed
+	Made    *Option
+}
+
+// recordedSettings are the recorded settings that selection and choice read.
+func recordedSettings(r *compartments.Recording) Settings {
+	return Settings{HalfLife: r.HalfLife, Fairness: r.Fairness, ForceTier: r.ForceTier}
+}
+
+// Replay makes the choice of a recording again: every fold that was weighed, and
+// which of them was made.
+func Replay(r *compartments.Recording, lookup Lookup) (*Replayed, error) {
+	if len(r.Weighed) == 0 {
+		return nil, fmt.Errorf("the recording has weighed no fold")
+	}
+	s := recordedSettings(r)
+	out := &Replayed{}
+	for _, w := range r.Weighed {
+		candidates, err := recorded(r, w, lookup)
+		if err != nil {
+			return nil, err
+		}
+		o := Option{Divergence: w.Divergence, Candidates: candidates, Kept: w.Kept, NotRaw: w.NotRaw, Behind: w.Behind, After: w.After}
+		o.choose(r.Budget, r.DemoteTo, s)
+		out.Options = append(out.Options, o)
+	}
+	full := &out.Options[0]
+	if out.Made = full; full.Divergence != 0 {
+		return nil, fmt.Errorf("the recording does not begin with the full fold")
+	}
+	for i := range out.Options[1:] {
+		if o := &out.Options[i+1]; o.fair(full, r.Limit, s) == compartments.VerdictMade {
+			out.Made = o
+			break
+		}
+	}
+	return out, nil
+}
+
+// recorded is the candidates of one fold that was weighed.
+func recorded(r *compartments.Recording, w compartments.Weighed, lookup Lookup) ([]Candidate, error) {
+	skip := 0
+	for i, n := range r.Pairs {
+		if i < w.Divergence {
+			skip += n
+		}
+	}
+	if w.Divergence < 0 || w.Divergence > len(r.Pairs) || skip > len(r.Candidates) {
+		return nil, fmt.Errorf("the recording has no pair %d", w.Divergence)
+	}
+	out := make([]Candidate, 0, len(r.Candidates)-skip)
+	for _, c := range r.Candidates[skip:] {
+		comp := lookup(c.Compartment)
+		if comp == nil {
+			return nil, fmt.Errorf("compartment %d is not stored", c.Compartment)
+		}
+		out = append(out, Candidate{Compartment: comp, Applied: c.Applied, Relevance: c.Relevance, NotRaw: w.NotRaw})
+	}
+	return out, nil
+}
