@@ -1,5 +1,7 @@
 package compartments
 
+import "unicode/utf8"
+
 // Size is what one part of a stored message weighs, as it would be sent.
 type Size struct {
 	Kind   PartKind   `json:"k"`
@@ -9,6 +11,30 @@ type Size struct {
 	Input  int        `json:"i,omitempty"` // tokens of a call's arguments
 	Own    bool       `json:"o,omitempty"` // made by a tool of ours
 	Silent bool       `json:"n,omitempty"` // never sent: ignored text, markers
+	Media  int        `json:"m,omitempty"` // files that a result carries, counted in Tokens
+	// Preview is there for large parts, so that a stub of one is made without
+	// reading it; nil otherwise, and in what was stored before there were any.
+	Preview *Preview `json:"p,omitempty"`
+}
+
+// Preview is what the stub of a part says of it. It is never changed.
+type Preview struct {
+	Result bool   `json:"r,omitempty"` // of a call; otherwise words
+	Tool   string `json:"t,omitempty"` // its name, on one line
+	State  string `json:"s,omitempty"` // completed, failed, exit N
+	Media  int    `json:"m,omitempty"` // files that the result carries
+	Runes  int    `json:"n"`           // characters of the whole
+	Begin  string `json:"b"`           // its first characters
+}
+
+// Shows reports whether the preview holds enough for a stub that shows that many
+// characters.
+func (p *Preview) Shows(characters int) bool {
+	if p == nil {
+		return false
+	}
+	held := utf8.RuneCountInString(p.Begin)
+	return held > characters || held == p.Runes
 }
 
 // Sent is what the part adds to a request, in tokens.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"ctxplugin/compartments"
 )
 
@@ -109,16 +111,50 @@ func TestPreamble_IsBounded(t *testing.T) {
 func TestStub(t *testing.T) {
 	p := &compartments.Part{Kind: compartments.PartTool, Tool: "bash", Status: compartments.StatusCompleted, HasExit: true, ExitCode: 2,
 		Output: strings.Repeat("a line of output\n", 400)}
-	got := Stub(p, 57, 2, 60)
+	stub := func(characters int) string { return Stub(PreviewOf(p, characters), 57, 2, characters) }
+	got := stub(60)
 	golden(t, "stub.txt", got)
-	if got != Stub(p, 57, 2, 60) {
+	if got != stub(60) {
 		t.Error("made twice, the stub differs")
 	}
-	if short := Stub(p, 57, 2, 0); strings.Contains(short, "\n") {
+	if short := stub(0); strings.Contains(short, "\n") {
 		t.Errorf("a stub without a preview has more than a line: %q", short)
 	}
 	p.Status, p.HasExit = compartments.StatusError, false
-	if got := Stub(p, 57, 2, 0); !strings.Contains(got, "failed") || !strings.Contains(got, `ctx_expand({"message": 57, "part": 2})`) {
+	if got := stub(0); !strings.Contains(got, "failed") || !strings.Contains(got, `ctx_expand({"message": 57, "part": 2})`) {
 		t.Errorf("stub of a failure: %q", got)
 	}
+}
+
+func TestStub_NamesFiles(t *testing.T) {
+	p := &compartments.Part{Kind: compartments.PartTool, Tool: "read", Status: compartments.StatusCompleted, Output: "Image read"}
+	for media, want := range map[int]string{0: "completed, 10 characters; ", 1: "10 characters and a file; ", 3: "10 characters and 3 files; "} {
+		p.Media = media
+		if got := Stub(PreviewOf(p, 0), 5, 0, 0); !strings.Contains(got, want) {
+			t.Errorf("%d files: %q", media, got)
+		}
+	}
+}
+
+// What is kept of a large part makes the very stub that the whole part makes, for
+// every preview that it says it can show.
+func TestPreview_StandsForThePart(t *testing.T) {
+	line := rapid.SampledFrom([]string{"a", "line\n", "é𝄞", "\r\n", " ", "世界", "x\x00", "\n"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(line, 0, 60).Draw(t, "lines"), "")
+		p := &compartments.Part{Kind: rapid.SampledFrom([]compartments.PartKind{compartments.PartTool, compartments.PartText}).Draw(t, "kind"),
+			Status: compartments.StatusCompleted, Tool: "bash", Text: text, Output: text}
+		kept := PreviewOf(p, rapid.IntRange(0, 80).Draw(t, "kept"))
+		asked := rapid.IntRange(0, 80).Draw(t, "asked")
+		got, want := Stub(kept, 1, 0, asked), Stub(PreviewOf(p, asked), 1, 0, asked)
+		if kept.Shows(asked) && got != want {
+			t.Fatalf("%q\nwant %q", got, want)
+		}
+		if !kept.Shows(asked) && len(kept.Begin) >= len(text) {
+			t.Fatalf("it has all of the text, but says that it does not show %d characters", asked)
+		}
+		if !PreviewOf(p, asked).Shows(asked) {
+			t.Fatalf("a preview made for %d characters does not show them", asked)
+		}
+	})
 }

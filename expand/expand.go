@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"weak"
 
 	"ctxplugin/compartments"
 )
@@ -27,12 +29,27 @@ type Result struct {
 	IsError bool // the call was refused; Text says why and what is accepted
 }
 
-// Expander answers the calls of the tools and of the host. It holds no state and
-// is safe for concurrent use if its Source and counting function are.
+// Expander answers the calls of the tools and of the host. It holds nothing that
+// an answer depends on, and is safe for concurrent use if its Source and counting
+// function are.
 type Expander struct {
 	source Source
 	count  func(text string) int
+	last   atomic.Pointer[opened]
 }
+
+// opened is the large message that was opened last. Who reads it page by page
+// would otherwise have it read and decoded for each of them. The garbage
+// collector may take it at any time.
+type opened struct {
+	session compartments.SessionID
+	ordinal compartments.Ordinal
+	content compartments.Hash
+	message weak.Pointer[compartments.Message]
+}
+
+// openedLeast is how large a message must be to be worth that, in bytes.
+const openedLeast = 128 << 10
 
 // New returns an Expander that reads from source. count is how many tokens a text
 // takes.
@@ -283,6 +300,12 @@ func (s *scene) batch(ordinals []compartments.Ordinal) []compartments.Ordinal {
 }
 
 func (x *Expander) decode(ctx context.Context, s *scene, ordinals []compartments.Ordinal) ([]compartments.Message, error) {
+	one := len(ordinals) == 1 && s.entry(ordinals[0]) != nil
+	if o := x.last.Load(); one && o != nil && o.session == s.Session && o.ordinal == ordinals[0] && o.content == s.entry(ordinals[0]).Hash {
+		if m := o.message.Value(); m != nil {
+			return []compartments.Message{*m}, nil
+		}
+	}
 	raw, err := x.source.Raw(ctx, s.Session, ordinals)
 	if err != nil && compartments.CodeOf(err) == compartments.CodeNotFound {
 		return nil, absent("the originals of messages %s are missing in the store, so what the record says of them is all there is (%s).",
@@ -302,6 +325,10 @@ func (x *Expander) decode(ctx context.Context, s *scene, ordinals []compartments
 		}
 		m.Ordinal = ordinals[i]
 		messages[i] = m
+	}
+	if one && len(raw[0]) >= openedLeast {
+		m := &messages[0]
+		x.last.Store(&opened{s.Session, ordinals[0], s.entry(ordinals[0]).Hash, weak.Make(m)})
 	}
 	return messages, nil
 }

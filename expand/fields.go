@@ -72,7 +72,18 @@ func toolPieces(p *compartments.Part, i int) []piece {
 	case p.Status == compartments.StatusError:
 		state = name + ", error"
 	}
+	if p.Media > 0 {
+		state += fmt.Sprintf(", with %s, %d bytes; not text", nameOf(attached(p), "a file"), p.MediaBytes)
+	}
 	return append(out, piece{part: i, field: compartments.FieldOutput, text: valid(p.Output), remark: state})
+}
+
+// attached says which files came with a result.
+func attached(p *compartments.Part) string {
+	if p.Media == 1 {
+		return "a file (" + p.MediaTypes + ")"
+	}
+	return fmt.Sprintf("%d files (%s)", p.Media, p.MediaTypes)
 }
 
 // header is the line above a body, without its byte range; remarkLine the line

@@ -69,6 +69,7 @@ type part struct {
 	synthetic           bool
 	tool, input, output string
 	status              string
+	attached            int // pictures beside a result
 }
 
 type plan struct {
@@ -135,6 +136,10 @@ func (m *message) bytes() []byte {
 			switch p.status {
 			case "completed":
 				state["output"] = p.output
+				if p.attached > 0 {
+					picture := map[string]any{"type": "file", "mime": "image/png", "url": "data:image/png;base64," + strings.Repeat("A", 400)}
+					state["attachments"] = slices.Repeat([]any{picture}, p.attached)
+				}
 			case "error":
 				state["error"] = p.output
 			}
@@ -409,12 +414,12 @@ func (m *message) sent(edits map[int]compartments.Edit) sent {
 		switch p.kind {
 		case "tool":
 			if edited {
-				p.output = e.Value
+				p.output, p.attached = e.Value, 0 // an output stands for the whole result
 			} else if p.open() {
 				p.output = ""
 			}
 			fmt.Fprintf(&b, "\x00%s %s %s %s", p.tool, p.status, p.input, p.output)
-			s.tokens += 12 + count(p.tool) + count(p.input) + count(p.output)
+			s.tokens += 12 + count(p.tool) + count(p.input) + count(p.output) + p.attached*1600
 		case "file":
 			b.WriteString("\x00file")
 			s.tokens += 1600

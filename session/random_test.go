@@ -115,6 +115,11 @@ func (p *player) actions() map[string]func(*rapid.T) {
 			p.answer("measured", size(rt))
 			p.pass()
 		},
+		"pictures": func(rt *rapid.T) {
+			p.add("assistant", part{kind: "tool", tool: "look", input: `{}`, status: "completed", output: lines("look", rapid.IntRange(0, 2000).Draw(rt, "text")),
+				attached: rapid.IntRange(1, 4).Draw(rt, "pictures")})
+			p.pass()
+		},
 		"turns": func(rt *rapid.T) {
 			for i := range rapid.IntRange(1, 5).Draw(rt, "turns") {
 				p.turn(words(i), 2, rapid.IntRange(10, p.context/4).Draw(rt, "size"))

@@ -85,13 +85,13 @@ func (p *pass) stubFirst(ctx context.Context, batch *compartments.Batch) error {
 // put puts a stub into the plan and returns the tokens that it saves; none if
 // the stub would be no smaller.
 func (p *pass) put(ctx context.Context, plan *compartments.Plan, c bulk, preview int) (saves int, err error) {
-	parts, err := p.parts(ctx, c.ordinal)
+	says, err := p.preview(ctx, c, preview)
 	if err != nil {
 		return 0, err
 	}
 	edit := compartments.Edit{MessageID: p.entry(c.ordinal).ID, Part: c.part, Field: compartments.FieldText,
-		Value: decay.Stub(&parts[c.part], c.ordinal, c.part, preview)}
-	if parts[c.part].Kind == compartments.PartTool {
+		Value: decay.Stub(says, c.ordinal, c.part, preview)}
+	if says.Result {
 		edit.Field = compartments.FieldOutput
 	}
 	if saves = c.tokens - p.cfg.Count(edit.Value); saves <= 0 {
@@ -103,6 +103,26 @@ func (p *pass) put(ctx context.Context, plan *compartments.Plan, c bulk, preview
 		plan.Edits = append(plan.Edits, edit)
 	}
 	return saves, nil
+}
+
+// preview is what the stub of a part says. Large parts have it with their sizes;
+// of others the message is read, once a pass.
+func (p *pass) preview(ctx context.Context, c bulk, characters int) (*compartments.Preview, error) {
+	if says := p.entry(c.ordinal).Sizes[c.part].Preview; says.Shows(characters) {
+		return says, nil
+	}
+	parts, ok := p.read[c.ordinal]
+	if !ok {
+		var err error
+		if parts, err = p.parts(ctx, c.ordinal); err != nil {
+			return nil, err
+		}
+		if p.read == nil {
+			p.read = map[compartments.Ordinal][]compartments.Part{}
+		}
+		p.read[c.ordinal] = parts
+	}
+	return decay.PreviewOf(&parts[c.part], characters), nil
 }
 
 // bulk is a part that may become a stub.
@@ -134,7 +154,7 @@ func (p *pass) stubbable(plan compartments.Plan, words bool, preview int) []bulk
 	for _, o := range p.inView() {
 		e := p.entry(o)
 		for part, z := range e.Sizes {
-			if p.stubs(e, z, words) && !(preview > 0 && int(z.Units) <= p.settings().StubOver) {
+			if p.stubs(e, z, words) && !(preview > 0 && z.Media == 0 && int(z.Units) <= p.settings().StubOver) {
 				tokens := z.Tokens
 				if z.Kind == compartments.PartTool {
 					tokens -= callTokens

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctxplugin/compartments"
+	"ctxplugin/decay"
 )
 
 // Sync takes one piece of the host's list and returns the revision that the
@@ -147,7 +148,7 @@ func (se *Session) take(ctx context.Context, b *compartments.Batch, p *piece, m 
 		p.fresh++
 	}
 	m.Ordinal = o
-	e := measure(&m.Message, se.entry(o), se.cfg.Count)
+	e := measure(&m.Message, se.entry(o), se.cfg.Count, se.settings().StubPreview)
 	e.Unnamed = m.unnamed
 	if known && se.entry(o).Hash != e.Hash {
 		if err := se.revise(ctx, b, &m.Message); err != nil {
@@ -231,15 +232,19 @@ func (se *Session) replace(ctx context.Context, b *compartments.Batch, p *piece,
 }
 
 // measure makes the entry of a message: everything that decisions need of it.
-// Counts are taken over from the entry before if the content is the same.
-func measure(m *compartments.Message, before *compartments.Entry, count func(string) int) compartments.Entry {
+// Counts are taken over from the entry before if the content is the same. Of
+// large parts it keeps what a stub with that many characters of preview says.
+func measure(m *compartments.Message, before *compartments.Entry, count func(string) int, preview int) compartments.Entry {
 	e := compartments.Entry{Ordinal: m.Ordinal, ID: m.ID, Role: m.Role, Time: m.Time, Hash: m.ContentHash(), Real: m.RealUser(), Summary: m.Summary,
 		Failed: m.Failed, Finished: m.Finish != "", Usage: m.Usage, Sizes: make([]compartments.Size, len(m.Parts))}
 	same := before.Hash == e.Hash && len(before.Sizes) == len(e.Sizes)
 	prints := m.Print()
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		z := compartments.Size{Kind: p.Kind, Status: p.Status, Units: prints.Parts[i].Units, Own: p.OwnTool()}
+		z := compartments.Size{Kind: p.Kind, Status: p.Status, Units: prints.Parts[i].Units, Own: p.OwnTool(), Media: p.Media}
+		if z.Units >= previewOver && (p.Kind == compartments.PartTool || p.Kind == compartments.PartText) {
+			z.Preview = decay.PreviewOf(p, preview)
+		}
 		if same {
 			z.Tokens, z.Input = before.Sizes[i].Tokens, before.Sizes[i].Input
 		} else {
@@ -265,9 +270,11 @@ func weigh(p *compartments.Part, count func(string) int) (tokens, input int) {
 	case compartments.PartText, compartments.PartReasoning, compartments.PartOther:
 		return count(p.Text), 0
 	case compartments.PartTool:
-		return count(p.Output) + callTokens, count(p.Input) + count(p.Tool)
+		return count(p.Output) + callTokens + p.Media*mediaTokens, count(p.Input) + count(p.Tool)
 	case compartments.PartFile:
-		return mediaTokens(p), 0
+		if compartments.SentAsMedia(p.Mime, p.URLBytes) {
+			return mediaTokens, 0
+		}
 	case compartments.PartCompaction:
 		return 8, 0 // "What did we do so far?"
 	}
@@ -277,14 +284,15 @@ func weigh(p *compartments.Part, count func(string) int) (tokens, input int) {
 // callTokens is what the frame of a call and its result costs, in tokens.
 const callTokens = 12
 
-// mediaTokens is what a file part costs: pictures cost by their area, which is
-// not known here; 1,600 tokens is what the largest that providers take cost.
-func mediaTokens(p *compartments.Part) int {
-	if p.URLBytes < 256 || p.Mime == "text/plain" || p.Mime == "application/x-directory" {
-		return 0 // a reference; the host sends what it read as synthetic text
-	}
-	return 1600
-}
+// mediaTokens is what a file costs that is sent itself: pictures cost by their
+// area, which is not known here; this is what the largest that providers take
+// cost, in tokens.
+const mediaTokens = 1600
+
+// previewOver is from how many UTF-16 units on a part's preview is kept with its
+// sizes: below, reading the message takes a ms or two, and previews would take
+// more room than the sizes themselves.
+const previewOver = 32_000
 
 func commonPrefix(a, b []compartments.Ordinal) int {
 	n := 0

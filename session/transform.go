@@ -43,6 +43,8 @@ type pass struct {
 	inputs compartments.FoldInputs
 
 	writes, reads int // tokens that the pass may still write and read
+
+	read map[compartments.Ordinal][]compartments.Part // messages that stubs were made of
 }
 
 func (se *Session) transform(ctx context.Context, req TransformRequest) (TransformReply, error) {

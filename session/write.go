@@ -81,6 +81,7 @@ func (se *Session) tokensOf(s span) int {
 func work(e *compartments.Entry) int {
 	n := e.Tokens()
 	for _, z := range e.Sizes {
+		n += z.Media * mediaWork
 		if z.Kind == compartments.PartFile {
 			n += mediaWork
 		}

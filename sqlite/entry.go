@@ -26,6 +26,8 @@ const (
 	sizeSilent
 	sizeTokens
 	sizeInput
+	sizeMedia
+	sizePreview
 )
 
 var roles = [...]compartments.Role{compartments.RoleUser, compartments.RoleAssistant, compartments.RoleTool}
@@ -47,13 +49,20 @@ func encodeEntry(e *compartments.Entry) []byte {
 	for i := range e.Sizes {
 		s := &e.Sizes[i]
 		b = append(b, byte(s.Kind), byte(s.Status), bit(s.Own, sizeOwn)|bit(s.Silent, sizeSilent)|
-			bit(s.Tokens != 0, sizeTokens)|bit(s.Input != 0, sizeInput))
+			bit(s.Tokens != 0, sizeTokens)|bit(s.Input != 0, sizeInput)|
+			bit(s.Media != 0, sizeMedia)|bit(s.Preview != nil, sizePreview))
 		b = binary.AppendUvarint(b, uint64(s.Units))
 		if s.Tokens != 0 {
 			b = binary.AppendVarint(b, int64(s.Tokens))
 		}
 		if s.Input != 0 {
 			b = binary.AppendVarint(b, int64(s.Input))
+		}
+		if s.Media != 0 {
+			b = binary.AppendVarint(b, int64(s.Media))
+		}
+		if s.Preview != nil {
+			b = appendPreview(b, s.Preview)
 		}
 	}
 	return b
@@ -89,11 +98,30 @@ func decodeEntry(record []byte, e *compartments.Entry) error {
 		if flags&sizeInput != 0 {
 			s.Input = int(c.varint())
 		}
+		if flags&sizeMedia != 0 {
+			s.Media = int(c.varint())
+		}
+		if flags&sizePreview != 0 {
+			s.Preview = readPreview(&c)
+		}
 	}
 	if !c.done() {
 		return fmt.Errorf("entry %d: %w", e.Ordinal, errMalformed)
 	}
 	return nil
+}
+
+func appendPreview(b []byte, p *compartments.Preview) []byte {
+	b = append(b, bit(p.Result, 1))
+	b = appendString(b, p.Tool)
+	b = appendString(b, p.State)
+	b = binary.AppendVarint(b, int64(p.Media))
+	b = binary.AppendVarint(b, int64(p.Runes))
+	return appendString(b, p.Begin)
+}
+
+func readPreview(c *cursor) *compartments.Preview {
+	return &compartments.Preview{Result: c.byte()&1 != 0, Tool: c.str(), State: c.str(), Media: int(c.varint()), Runes: int(c.varint()), Begin: c.str()}
 }
 
 // appendRole writes a known role as its number, any other behind a marker.

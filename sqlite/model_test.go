@@ -232,7 +232,11 @@ func drawEntry(rt *rapid.T, o compartments.Ordinal) compartments.Entry {
 	for range rapid.IntRange(0, 4).Draw(rt, "parts") {
 		e.Sizes = append(e.Sizes, compartments.Size{Kind: compartments.PartKind(rapid.Byte().Draw(rt, "kind")),
 			Status: compartments.ToolStatus(rapid.Byte().Draw(rt, "status")), Units: rapid.Uint32().Draw(rt, "units"),
-			Tokens: n(), Input: rapid.SampledFrom([]int{0, 7}).Draw(rt, "input"), Own: rapid.Bool().Draw(rt, "own"), Silent: rapid.Bool().Draw(rt, "silent")})
+			Tokens: n(), Input: rapid.SampledFrom([]int{0, 7}).Draw(rt, "input"), Own: rapid.Bool().Draw(rt, "own"), Silent: rapid.Bool().Draw(rt, "silent"),
+			Media: rapid.SampledFrom([]int{0, 3}).Draw(rt, "media")})
+		if rapid.Bool().Draw(rt, "preview") {
+			e.Sizes[len(e.Sizes)-1].Preview = &compartments.Preview{Result: rapid.Bool().Draw(rt, "result"), Tool: drawText(rt), State: drawText(rt), Media: n(), Runes: n(), Begin: drawText(rt)}
+		}
 	}
 	return e
 }

@@ -159,6 +159,7 @@ func FuzzDecodeCut(f *testing.F) {
 func FuzzEntry(f *testing.F) {
 	f.Add(encodeEntry(&compartments.Entry{Role: "assistant", Time: 9, Sizes: []compartments.Size{{Kind: 3, Tokens: 5, Input: -1}}}))
 	f.Add(encodeEntry(&compartments.Entry{Role: "odd", Real: true}))
+	f.Add(encodeEntry(&compartments.Entry{Role: "tool", Sizes: []compartments.Size{{Kind: 3, Media: 2, Preview: &compartments.Preview{Result: true, Tool: "bash", Runes: 9, Begin: "ab"}}}}))
 	f.Fuzz(func(t *testing.T, record []byte) {
 		var e, again compartments.Entry
 		if decodeEntry(record, &e) != nil {
