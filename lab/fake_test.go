@@ -495,13 +495,16 @@ func (f *fake) page(o, part int, name string, from int) string {
 		to--
 	}
 	body := s[from:to]
-	if f.fault == "a page is altered" && from > 0 {
+	if f.fault == "a page is altered" && from > 0 || f.fault == "the end is altered" && to == len(s) {
 		body = strings.Repeat("x", len(body))
 	}
 	out := fmt.Sprintf("=== message %d, part %d, %s (some, (remarks), bytes 1-2 of 3), bytes %d-%d of %d\n%s\n", o, part, name, from, to, len(s), body)
 	if to < len(s) {
 		if f.fault == "a page has a gap" {
 			to++
+		}
+		if f.fault == "pages never end" {
+			to = min(to, from+1)
 		}
 		if f.fault != "the rest is not named" {
 			out += fmt.Sprintf("Rest: ctx_expand({\"message\": %d, \"part\": %d, \"field\": %q, \"offset\": %d})\n", o, part, name, to)

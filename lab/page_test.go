@@ -75,19 +75,45 @@ func TestJoin(t *testing.T) {
 			at = to
 		}
 		list = rapid.Permutation(list).Draw(t, "order")
-		got, err := join(map[field][]stretch{f: append([]stretch(nil), list...)})
-		if err != nil || got[f] != text {
-			t.Fatalf("%q became %q, %v", text, got[f], err)
+		if err := joined(f, append([]stretch(nil), list...), text); err != nil {
+			t.Fatalf("%q: %v", text, err)
 		}
-		if _, err := join(map[field][]stretch{f: append([]stretch{list[0]}, list...)}); err == nil {
+		if joined(f, append([]stretch{list[0]}, list...), text) == nil {
 			t.Fatal("a piece came twice unnoticed")
 		}
-		if len(list) > 1 {
-			if _, err := join(map[field][]stretch{f: list[1:]}); err == nil {
-				t.Fatal("a piece was missing unnoticed")
-			}
+		if len(list) > 1 && joined(f, append([]stretch(nil), list[1:]...), text) == nil {
+			t.Fatal("a piece was missing unnoticed")
+		}
+		if joined(f, append([]stretch(nil), list...), text+"x") == nil || joined(f, append([]stretch(nil), list...), strings.Repeat("\n", len(text))) == nil {
+			t.Fatal("another text went unnoticed")
 		}
 	})
+}
+
+// Of a long text the pages may leave gaps, but they begin at its start and reach
+// its end.
+func TestJoinLong(t *testing.T) {
+	text := strings.Repeat("0123456789", wholeBytes/10+1)
+	f := field{1, 0, "output"}
+	piece := func(from, to int) stretch { return stretch{from: from, to: to, of: len(text), text: text[from:to]} }
+	n := len(text)
+	altered := piece(5000, 6000)
+	altered.text = strings.Repeat("x", 1000)
+	for name, c := range map[string]struct {
+		list []stretch
+		ok   bool
+	}{
+		"with gaps":          {[]stretch{piece(n-500, n), piece(0, 1000), piece(5000, 6000)}, true},
+		"without its start":  {[]stretch{piece(5000, 6000), piece(n-500, n)}, false},
+		"without its end":    {[]stretch{piece(0, 1000), piece(5000, 6000)}, false},
+		"with an overlap":    {[]stretch{piece(0, 1000), piece(999, 6000), piece(n-500, n)}, false},
+		"altered further on": {[]stretch{piece(0, 1000), altered, piece(n-500, n)}, false},
+		"nothing":            {nil, false},
+	} {
+		if err := joined(f, c.list, text); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func TestArgumentText(t *testing.T) {

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,8 +14,25 @@ const (
 	openedRanges = 6
 	openedParts  = 12
 	rangeLength  = 4
-	pagesMost    = 400 // of one opening; more than that is a loop
 	soughtWords  = 12
+)
+
+// More pages than this of one opening are a loop: some, and more for long texts,
+// of which the smallest page that gets on shows that many bytes.
+const (
+	pagesMost = 400
+	leastPage = 64
+)
+
+// Of a text of more than wholeBytes the pages are not followed to its end. So many
+// are from its start, and fewer from each of some places further on, the last of
+// them near the end.
+const (
+	wholeBytes  = 256 << 10
+	pagesFirst  = 16
+	pagesLater  = 4
+	placesLater = 3
+	lastBytes   = 1000
 )
 
 // field names a text of a message that ctx_expand shows.
@@ -50,14 +68,19 @@ func (p *play) callTool(ctx context.Context, name, arguments string) (text strin
 	return text, r.IsError, nil
 }
 
-// open follows a call of ctx_expand and every call that its pages name, and
-// returns the fields that the bodies make up.
-func (p *play) open(ctx context.Context, arguments string) (map[field]string, error) {
+// open follows a call of ctx_expand and the calls that its pages name, and returns
+// the stretches of each field that came. want is what the fields should be.
+func (p *play) open(ctx context.Context, arguments string, want map[field]string) (map[field][]stretch, error) {
 	parts := map[field][]stretch{}
 	waiting := []string{arguments}
+	most := pagesMost
+	for _, s := range want {
+		most += len(s) / leastPage
+	}
+	follow := newFollower(want)
 	for pages := 0; len(waiting) > 0; pages++ {
-		if pages == pagesMost {
-			return nil, fmt.Errorf("ctx_expand(%s) does not come to an end", arguments)
+		if pages == most {
+			return nil, &toolError{fmt.Sprintf("ctx_expand(%s) does not come to an end within %d pages", arguments, most)}
 		}
 		page, failed, err := p.callTool(ctx, "ctx_expand", waiting[0])
 		if err != nil {
@@ -80,10 +103,66 @@ func (p *play) open(ctx context.Context, arguments string) (map[field]string, er
 			if !ok || !strings.HasSuffix(inner, ")") {
 				return nil, &toolError{fmt.Sprintf("ctx_expand(%s) names a call that is none: %.120s", arguments, c)}
 			}
-			waiting = append(waiting, strings.TrimSuffix(inner, ")"))
+			waiting = append(waiting, follow.next(strings.TrimSuffix(inner, ")"))...)
 		}
 	}
-	return join(parts)
+	return parts, nil
+}
+
+// follower chooses which pages of long texts are opened.
+type follower struct {
+	long map[field]*leap // by message and part, the field left out
+}
+
+// leap is how far the pages of a long text were followed.
+type leap struct {
+	field
+	left   int   // pages before the next leap
+	places []int // offsets to leap to
+}
+
+func newFollower(want map[field]string) *follower {
+	f := &follower{long: map[field]*leap{}}
+	for at, s := range want {
+		if len(s) <= wholeBytes || at.name == "input" {
+			continue
+		}
+		l := &leap{field: at, left: pagesFirst}
+		for i := 1; i < placesLater; i++ {
+			l.places = append(l.places, len(s)*i/placesLater)
+		}
+		l.places = append(l.places, len(s)-lastBytes)
+		f.long[field{message: at.message, part: at.part}] = l
+	}
+	return f
+}
+
+// next is the call to follow in the place of one that a page names.
+func (f *follower) next(call string) []string {
+	var c struct {
+		Message, Part int
+		Field         string
+		Offset        int
+	}
+	if json.Unmarshal([]byte(call), &c) != nil {
+		return []string{call} // the plugin says what is wrong with it
+	}
+	l := f.long[field{message: c.Message, part: c.Part}]
+	if l == nil || c.Offset == 0 || c.Field != "" && c.Field != l.name {
+		return []string{call}
+	}
+	if l.left--; l.left > 0 {
+		return []string{call}
+	}
+	for len(l.places) > 0 && l.places[0] <= c.Offset+leastPage {
+		l.places = l.places[1:]
+	}
+	if len(l.places) == 0 {
+		return []string{call} // it is near the end
+	}
+	call = fmt.Sprintf(`{"message": %d, "part": %d, "field": %q, "offset": %d}`, l.message, l.part, l.name, l.places[0])
+	l.left, l.places = pagesLater, l.places[1:]
+	return []string{call}
 }
 
 // toolError is an answer of a tool that breaks a promise.
@@ -91,25 +170,27 @@ type toolError struct{ what string }
 
 func (e *toolError) Error() string { return e.what }
 
-// join puts the stretches of each field together. Every byte must have come
-// exactly once.
-func join(parts map[field][]stretch) (map[field]string, error) {
-	out := map[field]string{}
-	for f, list := range parts {
-		slices.SortFunc(list, func(a, b stretch) int { return a.from - b.from })
-		var b strings.Builder
-		for _, s := range list {
-			if s.from != b.Len() {
-				return nil, &toolError{fmt.Sprintf("%s: bytes %d-%d came after byte %d", f, s.from, s.to, b.Len())}
-			}
-			b.WriteString(s.text)
+// joined compares the stretches of a field with what they should be. Every byte
+// must have come exactly once; of a long text the stretches may leave gaps, but
+// must reach from its start to its end.
+func joined(f field, list []stretch, want string) error {
+	slices.SortFunc(list, func(a, b stretch) int { return a.from - b.from })
+	at := 0
+	for _, s := range list {
+		switch {
+		case s.of != len(want):
+			return &toolError{fmt.Sprintf("%s: it has %d bytes, a page says %d", f, len(want), s.of)}
+		case s.from < at || s.from > at && (at == 0 || len(want) <= wholeBytes):
+			return &toolError{fmt.Sprintf("%s: bytes %d-%d came after byte %d", f, s.from, s.to, at)}
+		case s.text != want[s.from:s.to]:
+			return &toolError{fmt.Sprintf("%s: bytes %d-%d are changed: %s", f, s.from, s.to, difference(s.text, want[s.from:s.to]))}
 		}
-		if b.Len() != list[0].of {
-			return nil, &toolError{fmt.Sprintf("%s: %d of %d bytes came", f, b.Len(), list[0].of)}
-		}
-		out[f] = b.String()
+		at = s.to
 	}
-	return out, nil
+	if at != len(want) {
+		return &toolError{fmt.Sprintf("%s: %d of %d bytes came", f, at, len(want))}
+	}
+	return nil
 }
 
 // fieldsOf lists what ctx_expand must show of a message.
@@ -169,8 +250,9 @@ func checkPages(ctx context.Context, v *verdicts, p *play, order []int, dropped 
 }
 
 func (p *play) compare(ctx context.Context, v *verdicts, arguments string, want map[field]string) error {
-	got, err := p.open(ctx, arguments)
-	if bad, ok := err.(*toolError); ok {
+	got, err := p.open(ctx, arguments, want)
+	var bad *toolError
+	if errors.As(err, &bad) {
 		v.check(promisePages, false, "%s", bad.what)
 		return nil
 	}
@@ -179,7 +261,8 @@ func (p *play) compare(ctx context.Context, v *verdicts, arguments string, want 
 	}
 	for f, s := range want {
 		if opened, ok := got[f]; v.check(promisePages, ok, "ctx_expand(%s) does not show %s", arguments, f) {
-			v.check(promisePages, opened == s, "ctx_expand(%s) changes %s: %s", arguments, f, difference(opened, s))
+			err := joined(f, opened, s)
+			v.check(promisePages, err == nil, "ctx_expand(%s): %v", arguments, err)
 		}
 	}
 	for f := range got {
