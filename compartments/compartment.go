@@ -127,9 +127,13 @@ func (c *Compartment) Validate() error {
 	return nil
 }
 
-// Legal lists the tiers that policy allows, from most to least. It is never
-// empty. Raw is always legal; a rendered tier must exist and keep the floor.
-func (c *Compartment) Legal() []Tier {
+// Legal lists the tiers that the compartment's class and own floor allow, from
+// most to least. It is never empty. Raw is always legal; a rendered tier must
+// exist and keep the floor.
+func (c *Compartment) Legal() []Tier { return c.LegalUnder(Survival{}) }
+
+// LegalUnder is Legal under a policy that demands least of every compartment.
+func (c *Compartment) LegalUnder(least Survival) []Tier {
 	legal := append(make([]Tier, 0, 1+len(Rendered)), TierRaw)
 	if c.Retention == Pinned {
 		return legal
@@ -141,7 +145,7 @@ func (c *Compartment) Legal() []Tier {
 		}
 		kept := true
 		for d := range Dimensions {
-			kept = kept && r.Survival[d] >= c.Floor.Survival[d]
+			kept = kept && r.Survival[d] >= max(c.Floor.Survival[d], least[d])
 		}
 		if kept {
 			legal = append(legal, t)
@@ -150,9 +154,25 @@ func (c *Compartment) Legal() []Tier {
 	return legal
 }
 
-// MayIndex reports whether policy lets the compartment be merged into an index
-// line.
-func (c *Compartment) MayIndex() bool {
-	legal := c.Legal()
-	return c.Retention != Pinned && c.Floor.Tier == TierNone && slices.Contains(legal, TierAnchor)
+// MayIndex reports whether the compartment may be merged into an index line.
+func (c *Compartment) MayIndex() bool { return c.MayIndexUnder(Survival{}) }
+
+// MayIndexUnder is MayIndex under a policy that demands least of every
+// compartment: an index line keeps less than an anchor.
+func (c *Compartment) MayIndexUnder(least Survival) bool {
+	return c.Floor.Tier == TierNone && slices.Contains(c.LegalUnder(least), TierAnchor)
+}
+
+// Allows reports whether policy lets a fold show the compartment at a tier.
+// TierNone is that of what has no room: only what may not fade comes to it.
+func (c *Compartment) Allows(t Tier, least Survival) bool {
+	switch t {
+	case TierNone:
+		return !c.MayIndexUnder(least)
+	case TierIndex:
+		return c.MayIndexUnder(least)
+	case TierArchived:
+		return c.Retention == Discardable
+	}
+	return slices.Contains(c.LegalUnder(least), t)
 }

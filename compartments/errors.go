@@ -22,6 +22,7 @@ const (
 	CodeNewerSchema        Code = "newerSchema"
 	CodeCancelled          Code = "cancelled"
 	CodeInternal           Code = "internal"
+	CodeIllegal            Code = "illegal" // policy forbids it; a fault of ours if a fold is refused so
 )
 
 // Error is an error that a caller, or the other end of the wire, decides on.

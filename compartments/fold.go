@@ -23,14 +23,18 @@ const (
 	ReasonFloor    Reason = "floor"    // policy allows no less
 	ReasonPromoted Reason = "promoted" // room below the promote mark
 	ReasonReplaced Reason = "replaced" // a better generator wrote it again
+	ReasonPinned   Reason = "pinned"   // policy leaves the messages themselves alone
 )
 
 // Item is one entry of a pair: one compartment at a tier, or several as one
-// index line (Tier is TierIndex).
+// index line (Tier is TierIndex). TierRaw stands for messages that are kept
+// behind the head, TierArchived for none; TierNone for compartments that may
+// not fade and have no room, or, without compartments, for pins that have none.
 type Item struct {
 	Compartments []CompartmentID `json:"compartments"`
 	Tier         Tier            `json:"tier"`
 	Tokens       int             `json:"tokens"`
+	Pins         []PinID         `json:"pins,omitempty"` // whose words it shows
 }
 
 // PairLayout is what one pair of the head was rendered from.

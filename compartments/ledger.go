@@ -20,6 +20,7 @@ type Batch struct {
 
 	Compartments []Compartment   // inserted, or replaced by ID
 	Retired      []CompartmentID // replaced by better ones; kept, no longer served
+	Pins         []Pin           // inserted, or replaced by ID
 
 	Fold   *Fold
 	PlanID string
@@ -35,6 +36,7 @@ type Stored struct {
 	Entries      []Entry       // every message ever seen, by ordinal
 	List         []Ordinal     // the host's list now
 	Compartments []Compartment // served ones, by ID
+	Pins         []Pin         // all that were ever set, by ID
 	PlanID       string
 	Plan         []byte
 	Folds        int // number of the last fold

@@ -17,6 +17,10 @@ type Recording struct {
 	Tail       int        `json:"tail"`       // behind all candidates
 	Weighed    []Weighed  `json:"weighed"`    // the folds that were weighed, in that order; one of them was made
 
+	Holds  []Hold  `json:"holds,omitempty"`  // what holds candidates besides their worth, by place
+	Rest   []PinID `json:"rest,omitempty"`   // pins that had no room
+	Floors []int   `json:"floors,omitempty"` // least survival by dimension, permille; none where the policy demands none
+
 	// The settings that selection, choice and timing read. Shares are permille.
 	HalfLife  int  `json:"halfLife"`
 	Fairness  int  `json:"fairness"`
@@ -38,6 +42,29 @@ type FoldMoment struct {
 	Overflowed bool `json:"overflowed,omitempty"`
 	Stale      bool `json:"stale,omitempty"`
 	Asked      bool `json:"asked,omitempty"`
+	Pending    bool `json:"pending,omitempty"` // pins that the head did not show
+}
+
+// Hold is what holds one candidate besides its worth: its class, which may be
+// another by now, the words that stand at every tier, and whether it was put away
+// because what may not fade had no room.
+type Hold struct {
+	At     int       `json:"at"` // place among the candidates
+	Class  Retention `json:"class,omitempty"`
+	Pins   []PinID   `json:"pins,omitempty"`
+	Tokens []int     `json:"tokens,omitempty"` // of each of the pins, as rendered
+	Away   bool      `json:"away,omitempty"`
+}
+
+// Least is the least survival that the policy of a recorded fold demanded.
+func (r *Recording) Least() (least Survival) {
+	if r == nil {
+		return least
+	}
+	for d := range min(len(r.Floors), len(least)) {
+		least[d] = uint16(min(max(r.Floors[d], 0), 1000))
+	}
+	return least
 }
 
 // Verdict says what became of a fold that was weighed.
@@ -56,11 +83,12 @@ const (
 // Weighed is one fold that was weighed, by the place where it diverges. Counts
 // are tokens.
 type Weighed struct {
-	Divergence int     `json:"divergence"` // pairs kept
-	Kept       int     `json:"kept"`       // of the pairs kept
-	Target     int     `json:"target"`     // of the new pair's entries
-	Pair       int     `json:"pair"`       // of the new pair
-	Raw        int     `json:"raw"`        // how many of the last candidates stay raw
+	Divergence int     `json:"divergence"`     // pairs kept
+	Kept       int     `json:"kept"`           // of the pairs kept
+	Held       int     `json:"held,omitempty"` // of messages of these pairs that are kept raw
+	Target     int     `json:"target"`         // of the new pair's entries
+	Pair       int     `json:"pair"`           // of the new pair
+	Raw        int     `json:"raw"`            // how many of the last candidates stay raw
 	NotRaw     bool    `json:"notRaw,omitempty"`
 	Behind     int     `json:"behind"` // D
 	After      int     `json:"after"`

@@ -80,6 +80,16 @@ func (r Retention) String() string {
 	return "compressible"
 }
 
+// ParseRetention reads a class's name.
+func ParseRetention(name string) (Retention, error) {
+	for _, r := range [...]Retention{Compressible, Pinned, Discardable} {
+		if r.String() == name {
+			return r, nil
+		}
+	}
+	return Compressible, fmt.Errorf("no retention class is called %q; there are pin, compressible, discardable", name)
+}
+
 // Dimension is one thing that a representation may keep or lose.
 type Dimension uint8
 

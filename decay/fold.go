@@ -10,12 +10,16 @@ type Material struct {
 	New   []Candidate // behind the head and before the protected tail; still raw
 	Tail  int         // tokens behind all candidates, as sent
 	Keeps []int       // tokens of the messages kept raw if the head ends behind the first i of New
+
+	Unsettled int                  // pairs, from the last, that show other pins than they should, or what may not fade
+	Rest      []compartments.PinID // pins that have no room
 }
 
 // Pair is one pair of the head with the compartments it stands for.
 type Pair struct {
 	Layout     compartments.PairLayout
 	Candidates []Candidate
+	Held       int // tokens of the messages of it that are kept raw
 }
 
 // Option is one fold that could be made.
@@ -32,6 +36,8 @@ type Option struct {
 	Fits       bool
 	NotRaw     bool                   // candidates were rendered because staying raw would keep too much in view
 	Kept       int                    // tokens of the pairs kept
+	Held       int                    // tokens of messages of these pairs that are kept raw
+	Rest       []compartments.PinID   // pins that have no room
 	Weighed    []compartments.Weighed // all folds that Choose weighed, this one among them
 
 	from                    *Material
@@ -54,7 +60,7 @@ func Choose(m *Material, budget, target, limit int, s Settings) Option {
 		o.Weighed, o.from, o.budget, o.demoteTo, o.limit = weighed, m, budget, target, limit
 		return o
 	}
-	for kept := len(m.Pairs); kept > 0; kept-- {
+	for kept := len(m.Pairs) - m.Unsettled; kept > 0; kept-- {
 		o := m.option(kept, budget, target, limit, s)
 		verdict := o.fair(&full, limit, s)
 		weighed = append(weighed, o.weighed(verdict))
@@ -82,7 +88,7 @@ func (o *Option) fair(full *Option, limit int, s Settings) compartments.Verdict 
 }
 
 func (o *Option) weighed(v compartments.Verdict) compartments.Weighed {
-	return compartments.Weighed{Divergence: o.Divergence, Kept: o.Kept, Target: o.Target, Pair: o.PairTokens, Raw: o.Raw, NotRaw: o.NotRaw,
+	return compartments.Weighed{Divergence: o.Divergence, Kept: o.Kept, Held: o.Held, Target: o.Target, Pair: o.PairTokens, Raw: o.Raw, NotRaw: o.NotRaw,
 		Behind: o.Behind, After: o.After, Loss: uint64(o.Selection.last), Verdict: v}
 }
 
@@ -113,9 +119,10 @@ func (m *Material) option(kept, budget, target, limit int, s Settings) Option {
 }
 
 func (m *Material) selected(kept int, candidates []Candidate, budget, target int, s Settings) Option {
-	o := Option{Divergence: kept, Candidates: candidates}
+	o := Option{Divergence: kept, Candidates: candidates, Rest: m.Rest}
 	for i := range m.Pairs[:kept] {
 		o.Kept += m.Pairs[i].Layout.Tokens
+		o.Held += m.Pairs[i].Held
 	}
 	raw := o.choose(budget, target, s)
 	o.Behind = o.PairTokens + raw + m.Tail + m.Keeps[max(0, len(m.New)-o.Raw)]
@@ -127,10 +134,13 @@ func (m *Material) selected(kept int, candidates []Candidate, budget, target int
 // kept pairs are known. It returns the tokens of the candidates that stay raw.
 func (o *Option) choose(budget, target int, s Settings) (raw int) {
 	opening := Preamble(o.Divergence == 0)
-	o.Target = budget - o.Kept - opening
+	if len(o.Rest) > 0 {
+		opening += awayTokens
+	}
+	o.Target = budget - o.Kept - o.Held - opening
 	o.Selection = Select(o.Candidates, o.Target, s)
 	if o.Selection.last > 0 { // something had to give: make room for a while
-		o.Target = target - o.Kept - opening
+		o.Target = target - o.Kept - o.Held - opening
 		o.Selection = Select(o.Candidates, o.Target, s)
 	}
 	o.Fits = o.Selection.Fits()
@@ -138,6 +148,8 @@ func (o *Option) choose(budget, target int, s Settings) (raw int) {
 	o.PairTokens += opening
 	if len(o.Items) == 0 {
 		o.PairTokens = 0
+	} else if len(o.Rest) > 0 {
+		o.Items = append([]compartments.Item{{Pins: o.Rest, Tokens: awayTokens}}, o.Items...)
 	}
 	for i := len(o.Candidates) - 1; i >= 0 && o.Selection.Tiers[i] == compartments.TierRaw; i-- {
 		raw += o.Candidates[i].Compartment.RawTokens
@@ -158,6 +170,7 @@ type Moment struct {
 	Overflowed  bool // the provider refused the last request as too long
 	Stale       bool // applied bytes became false
 	Asked       bool // the user asked for a fold
+	Pending     bool // pins were set or ended that the head does not show yet
 	Prices      compartments.Prices
 }
 
@@ -179,6 +192,8 @@ func (m Moment) Forced(w Window, s Settings) (compartments.Reason, bool) {
 // Where it is false, Worthwhile is false for every option.
 func (m Moment) Ripe(tail int, w Window, s Settings) bool {
 	switch {
+	case m.Pending && (m.Asked || m.Cold):
+		return true
 	case m.Messages-tail < LeastGain(w.Usable, s):
 		return false
 	case m.Asked:
@@ -197,6 +212,12 @@ func (m Moment) Ripe(tail int, w Window, s Settings) bool {
 func (m Moment) Worthwhile(o Option, w Window, s Settings) (reason compartments.Reason, spacing int, ok bool) {
 	gain := m.Messages - o.After
 	spacing = Spacing(o.Behind, m.PerStep, m.Prices)
+	if free := m.Asked || m.Cold; m.Pending && free && Pressure(o.After, w.Usable) < s.ForceMark {
+		if m.Asked {
+			return compartments.ReasonAsked, spacing, true
+		}
+		return compartments.ReasonCold, spacing, true // at a free moment pins need no gain
+	}
 	if len(o.Items) == 0 || gain < LeastGain(w.Usable, s) {
 		return "", spacing, false
 	}

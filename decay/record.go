@@ -5,9 +5,9 @@ import "ctxplugin/compartments"
 // Record begins the recording of a fold with the moment at which it is weighed.
 func (m Moment) Record(w Window, s Settings) *compartments.Recording {
 	return &compartments.Recording{HalfLife: s.HalfLife, Fairness: s.Fairness, ForceTier: s.ForceTier, ForceMark: s.ForceMark,
-		LeastGain: LeastGain(w.Usable, s), TurnMost: share(w.Usable, s.TurnShare),
+		Floors: s.recordedFloors(), LeastGain: LeastGain(w.Usable, s), TurnMost: share(w.Usable, s.TurnShare),
 		Moment: compartments.FoldMoment{Grown: m.Growth, Turn: m.Turn, TurnStart: m.TurnStart,
-			Cold: m.Cold, Overflowed: m.Overflowed, Stale: m.Stale, Asked: m.Asked}}
+			Cold: m.Cold, Overflowed: m.Overflowed, Stale: m.Stale, Asked: m.Asked, Pending: m.Pending}}
 }
 
 // Record adds to a recording what the option's choice followed from. Only what
@@ -17,9 +17,13 @@ func (o *Option) Record(r *compartments.Recording, perStep int, prices compartme
 	for i := range r.Weighed {
 		r.Weighed[i].Spacing = Spacing(r.Weighed[i].Behind, perStep, prices)
 	}
+	r.Rest, r.Holds = o.Rest, nil
 	add := func(candidates []Candidate) {
 		for i := range candidates {
 			c := &candidates[i]
+			if h := c.hold(len(r.Candidates)); h != nil {
+				r.Holds = append(r.Holds, *h)
+			}
 			r.Candidates = append(r.Candidates, compartments.CandidateRecord{Compartment: c.Compartment.ID, Applied: c.Applied, Relevance: c.Relevance})
 		}
 	}
@@ -28,4 +32,26 @@ func (o *Option) Record(r *compartments.Recording, perStep int, prices compartme
 		r.Pairs = append(r.Pairs, len(o.from.Pairs[i].Candidates))
 	}
 	add(o.from.New)
+}
+
+// hold is what holds a candidate besides its worth; nil if nothing does.
+func (c *Candidate) hold(at int) *compartments.Hold {
+	class := c.Compartment.Retention
+	if class == compartments.Compressible && len(c.Pins) == 0 && !c.Away {
+		return nil
+	}
+	h := &compartments.Hold{At: at, Class: class, Pins: c.pinIDs(nil), Away: c.Away}
+	for _, p := range c.Pins {
+		h.Tokens = append(h.Tokens, p.Tokens)
+	}
+	return h
+}
+
+// recordedFloors are the floors as a recording has them: none where the policy
+// demands none.
+func (s *Settings) recordedFloors() []int {
+	if s.Floors == [compartments.Dimensions]int{} {
+		return nil
+	}
+	return append([]int(nil), s.Floors[:]...)
 }

@@ -29,8 +29,9 @@ type Lookup func(compartments.CompartmentID) *compartments.Compartment
 
 // RenderPair renders the text of one pair. first says that no pair stands
 // before it. The text is data about the session: it asks for nothing, and no
-// line of an entry's body can pass for a heading.
-func RenderPair(items []compartments.Item, first bool, lookup Lookup) string {
+// line of an entry's body can pass for a heading. pins is asked only where items
+// name pins.
+func RenderPair(items []compartments.Item, first bool, lookup Lookup, pins PinLookup) string {
 	var b strings.Builder
 	from, to := span(items, lookup)
 	if first {
@@ -42,8 +43,15 @@ func RenderPair(items []compartments.Item, first bool, lookup Lookup) string {
 	}
 	b.WriteByte('\n')
 	for _, item := range items {
-		if item.Tier == compartments.TierIndex {
+		switch item.Tier {
+		case compartments.TierIndex:
 			renderIndex(&b, item, lookup)
+			renderPins(&b, item.Pins, pins)
+			continue
+		case compartments.TierRaw, compartments.TierNone:
+			renderUnfaded(&b, item, lookup, pins)
+			continue
+		case compartments.TierArchived:
 			continue
 		}
 		for _, id := range item.Compartments {
@@ -52,6 +60,7 @@ func RenderPair(items []compartments.Item, first bool, lookup Lookup) string {
 				renderTier(&b, c, item.Tier)
 			}
 		}
+		renderPins(&b, item.Pins, pins)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -60,8 +60,8 @@ func TestRenderPair_Golden(t *testing.T) {
 		{Compartments: []compartments.CompartmentID{2}, Tier: compartments.TierAnchor},
 		{Compartments: []compartments.CompartmentID{3}, Tier: compartments.TierFull},
 	}
-	golden(t, "first.txt", RenderPair(items, true, lookup))
-	golden(t, "later.txt", RenderPair(items[1:], false, lookup))
+	golden(t, "first.txt", RenderPair(items, true, lookup, nil))
+	golden(t, "later.txt", RenderPair(items[1:], false, lookup, nil))
 }
 
 // The same items give the same bytes, and no line of a body passes for a
@@ -69,8 +69,8 @@ func TestRenderPair_Golden(t *testing.T) {
 func TestRenderPair_HeadingsAreOurs(t *testing.T) {
 	_, lookup := written()
 	items := []compartments.Item{{Compartments: []compartments.CompartmentID{3}, Tier: compartments.TierFull}}
-	text := RenderPair(items, false, lookup)
-	if text != RenderPair(items, false, lookup) {
+	text := RenderPair(items, false, lookup, nil)
+	if text != RenderPair(items, false, lookup, nil) {
 		t.Error("rendered twice, the text differs")
 	}
 	headings := 0
@@ -86,7 +86,7 @@ func TestRenderPair_HeadingsAreOurs(t *testing.T) {
 
 func TestRenderPair_IndexLineKeepsExactSpans(t *testing.T) {
 	_, lookup := written()
-	text := RenderPair([]compartments.Item{{Compartments: []compartments.CompartmentID{1, 2}, Tier: compartments.TierIndex}}, false, lookup)
+	text := RenderPair([]compartments.Item{{Compartments: []compartments.CompartmentID{1, 2}, Tier: compartments.TierIndex}}, false, lookup, nil)
 	for _, want := range []string{`"never drop a row silently"`, "importer/row.go", "ErrNoID", "main.go", "[1-9 index]"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -100,7 +100,7 @@ func TestPreamble_IsBounded(t *testing.T) {
 	all[1].First, all[2].Last = 1_000_001, 9_999_999
 	items := []compartments.Item{{Compartments: []compartments.CompartmentID{1, 2}, Tier: compartments.TierIndex}}
 	for _, first := range []bool{true, false} {
-		text := RenderPair(items, first, lookup)
+		text := RenderPair(items, first, lookup, nil)
 		opening := text[:strings.Index(text, "\n")]
 		if n := (len(opening) + 2) / 3; n > Preamble(first)+Preamble(first)/4 {
 			t.Errorf("about %d tokens, %d are set aside", n, Preamble(first))

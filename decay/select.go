@@ -8,6 +8,8 @@ type Candidate struct {
 	Applied     compartments.Tier // what the last fold rendered; TierRaw if it is not in the head
 	Relevance   int               // permille; 1000 means nothing special
 	NotRaw      bool              // may not stay raw, because of what that keeps in view
+	Pins        []Shown           // words of it that stand at every tier
+	Away        bool              // may not fade, and has no room
 }
 
 // Selection is a tier for every candidate.
@@ -109,15 +111,15 @@ func asRendered(candidates []Candidate, now []point, group int) int64 {
 			sum += int64(compartments.TierIndex.Ceiling()) * tokenUnit
 		}
 		run++
-		sum += int64(spanTokens(candidates[i].Compartment)) * tokenUnit
+		sum += int64(spanTokens(&candidates[i])) * tokenUnit
 	}
 	return sum
 }
 
-// spanTokens is what the exact spans of a compartment take below an index line.
-func spanTokens(c *compartments.Compartment) int {
-	n := 0
-	for _, span := range c.Spans {
+// spanTokens is what the exact spans of a candidate take below an index line.
+func spanTokens(c *Candidate) int {
+	n := c.pinTokens()
+	for _, span := range c.Compartment.Spans {
 		n += span.Tokens + headingTokens
 	}
 	return n
@@ -152,8 +154,12 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	at := func(t compartments.Tier, tokens int, survival int64) point {
 		return point{t, int64(tokens) * tokenUnit, value(survival, comp.Importance, c.Relevance, faded)}
 	}
-	anchored := false
-	for _, t := range comp.Legal() {
+	pinned := c.pinTokens()
+	if c.Away {
+		return append(points, at(compartments.TierNone, awayTokens+pinned, 0)), tail
+	}
+	legal := comp.LegalUnder(s.Floor())
+	for _, t := range legal {
 		if t == compartments.TierRaw {
 			if c.Applied == compartments.TierRaw && !c.NotRaw && s.ForceTier == compartments.TierNone || comp.Retention == compartments.Pinned {
 				points = append(points, at(t, comp.RawTokens, 1000))
@@ -164,8 +170,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 			continue
 		}
 		r := comp.Tiers[t]
-		points = append(points, at(t, r.Tokens+headingTokens, survivalOf(r.Survival)))
-		anchored = t == compartments.TierAnchor
+		points = append(points, at(t, r.Tokens+headingTokens+pinned, survivalOf(r.Survival)))
 	}
 	if s.ForceTier != compartments.TierNone && len(points) > 0 {
 		points = points[:1]
@@ -174,10 +179,10 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	case len(points) == 0:
 		// floors that no stored tier keeps: the messages themselves
 		points = append(points, at(compartments.TierRaw, comp.RawTokens, 1000))
-	case comp.Retention == compartments.Discardable:
+	case comp.Retention == compartments.Discardable && len(c.Pins) == 0:
 		tail = point{tier: compartments.TierArchived}
-	case comp.Retention != compartments.Pinned && anchored && comp.Floor.Tier == compartments.TierNone:
-		tail = at(compartments.TierIndex, spanTokens(comp), indexSurvival)
+	case legal[len(legal)-1] == compartments.TierAnchor && comp.Floor.Tier == compartments.TierNone:
+		tail = at(compartments.TierIndex, spanTokens(c), indexSurvival)
 		tail.tokens += (int64(compartments.TierIndex.Ceiling())*tokenUnit + int64(group) - 1) / int64(group)
 	}
 	return points, tail

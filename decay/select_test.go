@@ -251,7 +251,7 @@ func BenchmarkSelectAndRender(b *testing.B) {
 	for b.Loop() {
 		sel := Select(in, 40_000, Defaults())
 		items, _ := Layout(in, sel)
-		RenderPair(items, true, lookup)
+		RenderPair(items, true, lookup, nil)
 	}
 }
 

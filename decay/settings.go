@@ -34,6 +34,10 @@ type Settings struct {
 	StubOver    int // characters above which an output may become an emergency stub
 	StubPreview int // characters of an output that its stub shows
 
+	// Floors are the least survival in each dimension, permille, that a rendered
+	// tier must have to be legal. The table is in policy.go.
+	Floors [compartments.Dimensions]int `json:"-"`
+
 	// ForceTier renders every compartment at this tier, or the next one that it
 	// has, whatever its worth; TierNone leaves the choice to the schedule. It is
 	// for looking at a tier and is not among the user's settings.
@@ -51,6 +55,7 @@ func Defaults() Settings {
 		DemoteTo: 800, LeastGain: 50, TurnShare: 250,
 		TurnsAhead: 10, HalfLife: 16, Fairness: 2,
 		WriteBehind: 6000, StubOver: 800, StubPreview: 400,
+		Floors: defaultFloors(),
 	}
 }
 

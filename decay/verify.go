@@ -17,8 +17,8 @@ func Recomputable(f *compartments.Fold) bool {
 // Verify makes a fold again from its recording, selection and rendering, and
 // lists what comes out otherwise than it was stored; nothing if all is the same.
 // lookup must know the compartments of then, retired ones too. Only what
-// Recomputable allows can be verified.
-func Verify(f *compartments.Fold, lookup Lookup) []string {
+// Recomputable allows can be verified. pins must know all that were ever set.
+func Verify(f *compartments.Fold, lookup Lookup, pins PinLookup) []string {
 	r := f.Inputs.Recording
 	again, err := Replay(r, lookup)
 	if err != nil {
@@ -53,7 +53,7 @@ func Verify(f *compartments.Fold, lookup Lookup) []string {
 		p := &f.Layout[i]
 		text := p.Text // of a pair that was kept
 		if i == f.Divergence {
-			text = RenderPair(pair.Items, i == 0, lookup)
+			text = RenderPair(pair.Items, i == 0, lookup, pins)
 		}
 		if (i == f.Divergence || text != "") && !p.Rendered.IsZero() && sha256.Sum256([]byte(text)) != p.Rendered {
 			at := ""
@@ -93,7 +93,9 @@ type Replayed struct {
 
 // recordedSettings are the recorded settings that selection and choice read.
 func recordedSettings(r *compartments.Recording) Settings {
-	return Settings{HalfLife: r.HalfLife, Fairness: r.Fairness, ForceTier: r.ForceTier}
+	s := Settings{HalfLife: r.HalfLife, Fairness: r.Fairness, ForceTier: r.ForceTier}
+	copy(s.Floors[:], r.Floors)
+	return s
 }
 
 // Replay makes the choice of a recording again: every fold that was weighed, and
@@ -109,7 +111,7 @@ func Replay(r *compartments.Recording, lookup Lookup) (*Replayed, error) {
 		if err != nil {
 			return nil, err
 		}
-		o := Option{Divergence: w.Divergence, Candidates: candidates, Kept: w.Kept, NotRaw: w.NotRaw, Behind: w.Behind, After: w.After}
+		o := Option{Divergence: w.Divergence, Candidates: candidates, Kept: w.Kept, Held: w.Held, Rest: r.Rest, NotRaw: w.NotRaw, Behind: w.Behind, After: w.After}
 		o.choose(r.Budget, r.DemoteTo, s)
 		out.Options = append(out.Options, o)
 	}
@@ -138,12 +140,39 @@ func recorded(r *compartments.Recording, w compartments.Weighed, lookup Lookup) 
 		return nil, fmt.Errorf("the recording has no pair %d", w.Divergence)
 	}
 	out := make([]Candidate, 0, len(r.Candidates)-skip)
-	for _, c := range r.Candidates[skip:] {
+	holds := make(map[int]*compartments.Hold, len(r.Holds))
+	for i := range r.Holds {
+		holds[r.Holds[i].At] = &r.Holds[i]
+	}
+	for i, c := range r.Candidates[skip:] {
 		comp := lookup(c.Compartment)
 		if comp == nil {
 			return nil, fmt.Errorf("compartment %d is not stored", c.Compartment)
 		}
-		out = append(out, Candidate{Compartment: comp, Applied: c.Applied, Relevance: c.Relevance, NotRaw: w.NotRaw})
+		again := Candidate{Compartment: comp, Applied: c.Applied, Relevance: c.Relevance, NotRaw: w.NotRaw}
+		again.heldBy(holds[skip+i])
+		out = append(out, again)
 	}
 	return out, nil
+}
+
+// heldBy gives a candidate the class that it had when it was recorded, and what
+// else held it.
+func (c *Candidate) heldBy(h *compartments.Hold) {
+	class := compartments.Compressible
+	if h != nil {
+		class, c.Away = h.Class, h.Away
+		for i, id := range h.Pins {
+			shown := Shown{ID: id}
+			if i < len(h.Tokens) {
+				shown.Tokens = h.Tokens[i]
+			}
+			c.Pins = append(c.Pins, shown)
+		}
+	}
+	if c.Compartment.Retention != class {
+		then := *c.Compartment
+		then.Retention = class
+		c.Compartment = &then
+	}
 }

@@ -40,7 +40,7 @@ func (h *host) checkRecorded() {
 	if !decay.Recomputable(&f) {
 		h.t.Fatalf("request %d: fold %d has no recording", h.requests, f.Number)
 	}
-	if different := decay.Verify(&f, k.compartment); different != nil {
+	if different := decay.Verify(&f, k.compartment, k.pin); different != nil {
 		h.t.Fatalf("request %d: fold %d (%s) made again: %q", h.requests, f.Number, f.Reason, different)
 	}
 }

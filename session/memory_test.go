@@ -33,6 +33,16 @@ func (k *kept) compartment(id compartments.CompartmentID) *compartments.Compartm
 	return nil
 }
 
+// pin is one that was ever set.
+func (k *kept) pin(id compartments.PinID) *compartments.Pin {
+	for i := range k.Pins {
+		if k.Pins[i].ID == id {
+			return &k.Pins[i]
+		}
+	}
+	return nil
+}
+
 func newMemory() *memory { return &memory{all: map[compartments.SessionID]*kept{}} }
 
 func (m *memory) Load(_ context.Context, id compartments.SessionID) (*compartments.Stored, error) {
@@ -45,6 +55,7 @@ func (m *memory) Load(_ context.Context, id compartments.SessionID) (*compartmen
 	out := k.Stored
 	out.Entries = slices.Clone(k.Entries)
 	out.List = slices.Clone(k.List)
+	out.Pins = slices.Clone(k.Pins)
 	out.Compartments = nil
 	for _, c := range k.Compartments {
 		if !k.retired[c.ID] {
@@ -83,7 +94,20 @@ func (m *memory) Commit(_ context.Context, b *compartments.Batch) (int64, error)
 	if b.ListFrom >= 0 {
 		k.List = append(slices.Clone(k.List[:b.ListFrom]), b.List...)
 	}
-	k.Compartments = append(k.Compartments, b.Compartments...)
+	for _, c := range b.Compartments {
+		if old := k.compartment(c.ID); old != nil {
+			*old = c
+		} else {
+			k.Compartments = append(k.Compartments, c)
+		}
+	}
+	for _, p := range b.Pins {
+		if old := k.pin(p.ID); old != nil {
+			*old = p
+		} else {
+			k.Pins = append(k.Pins, p)
+		}
+	}
 	for _, id := range b.Retired {
 		k.retired[id] = true
 	}

@@ -46,6 +46,7 @@ type prepared struct {
 	digest       compartments.Hash
 	entries      []preparedEntry
 	compartments [][]byte
+	pins         [][]byte
 	fold         *preparedFold
 }
 
@@ -97,8 +98,14 @@ func prepare(b *compartments.Batch) (*prepared, error) {
 	for _, id := range b.Retired {
 		d.number(int64(id))
 	}
+	var err error
+	if p.pins, err = encodePins(b.Pins); err != nil {
+		return nil, err
+	}
+	for _, record := range p.pins {
+		d.bytes(record)
+	}
 	if b.Fold != nil {
-		var err error
 		if p.fold, err = prepareFold(b.Fold); err != nil {
 			return nil, err
 		}
@@ -149,12 +156,20 @@ func (w *writing) batch(p *prepared) (int64, error) {
 			return 0, err
 		}
 	}
+	for i := range p.Pins {
+		if err := w.pin(row.key, p.Pins[i].ID, p.pins[i]); err != nil {
+			return 0, err
+		}
+	}
 	if p.Plan != nil {
 		if err := w.plan(row.key, p.PlanID, p.Plan); err != nil {
 			return 0, err
 		}
 	}
 	if p.fold != nil {
+		if err := w.mayShow(row.key, p.Fold); err != nil {
+			return 0, err
+		}
 		if err := w.fold(row.key, p.fold); err != nil {
 			return 0, err
 		}

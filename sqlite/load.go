@@ -49,6 +49,9 @@ func (r *reading) load(id compartments.SessionID) (*compartments.Stored, error) 
 	if st.Compartments, err = r.compartments(key); err != nil {
 		return nil, err
 	}
+	if st.Pins, err = r.pins(key); err != nil {
+		return nil, err
+	}
 	var plan int64
 	found, err = r.c.row(r.ctx, `SELECT document FROM plans WHERE session = ? AND plan = ?`, []any{key, st.PlanID}, &plan)
 	if err != nil || !found {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,12 +24,14 @@ type model struct {
 	entries map[compartments.Ordinal]compartments.Entry
 	raw     map[compartments.Ordinal][]byte
 	served  map[compartments.CompartmentID]compartments.Compartment
+	pins    map[compartments.PinID]compartments.Pin
 	folds   []compartments.Fold
 }
 
 func newModel(id compartments.SessionID) *model {
 	return &model{stored: &compartments.Stored{Session: id}, entries: map[compartments.Ordinal]compartments.Entry{},
-		raw: map[compartments.Ordinal][]byte{}, served: map[compartments.CompartmentID]compartments.Compartment{}}
+		raw: map[compartments.Ordinal][]byte{}, served: map[compartments.CompartmentID]compartments.Compartment{},
+		pins: map[compartments.PinID]compartments.Pin{}}
 }
 
 func (m *model) apply(b *compartments.Batch) {
@@ -52,6 +55,9 @@ func (m *model) apply(b *compartments.Batch) {
 	for _, id := range b.Retired {
 		delete(m.served, id)
 	}
+	for _, p := range b.Pins {
+		m.pins[p.ID] = p
+	}
 	if b.Plan != nil {
 		st.PlanID, st.Plan = b.PlanID, b.Plan
 	}
@@ -72,9 +78,10 @@ func (m *model) apply(b *compartments.Batch) {
 	}
 	st.Entries = sorted(m.entries)
 	st.Compartments = sorted(m.served)
+	st.Pins = sorted(m.pins)
 }
 
-func sorted[K compartments.Ordinal | compartments.CompartmentID, V any](of map[K]V) []V {
+func sorted[K compartments.Ordinal | compartments.CompartmentID | compartments.PinID, V any](of map[K]V) []V {
 	var list []V
 	for _, key := range slices.Sorted(maps.Keys(of)) {
 		list = append(list, of[key])
@@ -209,6 +216,9 @@ func drawBatch(rt *rapid.T, m *model) *compartments.Batch {
 	if rapid.IntRange(0, 4).Draw(rt, "retire") == 0 {
 		b.Retired = append(b.Retired, compartments.CompartmentID(rapid.IntRange(1, 5).Draw(rt, "retired")))
 	}
+	for range rapid.IntRange(0, 2).Draw(rt, "pins") {
+		b.Pins = append(b.Pins, drawPin(rt))
+	}
 	if rapid.Bool().Draw(rt, "state") {
 		b.State = drawBytes(rt)
 	}
@@ -288,6 +298,18 @@ func drawCompartment(rt *rapid.T) compartments.Compartment {
 	return c
 }
 
+func drawPin(rt *rapid.T) compartments.Pin {
+	p := compartments.Pin{ID: compartments.PinID(rapid.IntRange(1, 4).Draw(rt, "pin")), By: compartments.ByModel, At: rapid.Int64().Draw(rt, "at"),
+		Ended: rapid.Bool().Draw(rt, "ended"), Lost: rapid.Bool().Draw(rt, "lost")}
+	if rapid.Bool().Draw(rt, "class") {
+		p.First, p.Last, p.Class = 3, 9, compartments.Retention(rapid.IntRange(0, 2).Draw(rt, "class"))
+		return p
+	}
+	p.Ordinal, p.Part, p.Quote = 7, rapid.IntRange(-1, 3).Draw(rt, "part"), strings.ToValidUTF8(drawText(rt), "?")
+	p.Spans = []compartments.PinSpan{{Part: 2, Field: compartments.FieldOutput, From: 4, To: 9, Text: p.Quote}}
+	return p
+}
+
 func drawFold(rt *rapid.T, number int) *compartments.Fold {
 	f := &compartments.Fold{Number: number, At: rapid.Int64().Draw(rt, "at"), Reason: compartments.ReasonCold,
 		Divergence: rapid.IntRange(0, 3).Draw(rt, "divergence"), FirstMoved: 3, Through: 9, PlanID: rapid.StringMatching(`[a-f]{1,2}`).Draw(rt, "fold plan"),
@@ -295,7 +317,7 @@ func drawFold(rt *rapid.T, number int) *compartments.Fold {
 	copy(f.InputsHash[:], drawBytes(rt))
 	for i := range rapid.IntRange(0, 3).Draw(rt, "pairs") {
 		f.Layout = append(f.Layout, compartments.PairLayout{Tokens: i, Text: drawText(rt),
-			Items: []compartments.Item{{Compartments: []compartments.CompartmentID{1, 2}, Tier: compartments.TierIndex, Tokens: 9}}})
+			Items: []compartments.Item{{Compartments: []compartments.CompartmentID{6, 7}, Tier: compartments.TierIndex, Tokens: 9, Pins: []compartments.PinID{2}}}})
 		f.Decisions = append(f.Decisions, compartments.Decision{Compartment: compartments.CompartmentID(i), From: compartments.TierRaw,
 			To: compartments.TierFull, Highest: compartments.TierRaw, Lowest: compartments.TierAnchor, Reason: compartments.ReasonNew})
 	}
