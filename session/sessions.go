@@ -25,7 +25,7 @@ type Config struct {
 	// Scan makes a compartment with an anchor alone, without reading outputs.
 	Scan     func(historian.Range) compartments.Compartment
 	Expander Expander
-	// Count counts tokens.
+	// Count counts tokens. It may be called from several goroutines at once.
 	Count    func(string) int
 	Settings decay.Settings
 	// Notify tells the user something, once for each text and session.

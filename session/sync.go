@@ -46,6 +46,7 @@ func (se *Session) sync(ctx context.Context, req SyncRequest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	se.measure(messages)
 	p := &piece{next: slices.Grow(slices.Clone(kept), len(messages)), revs: slices.Grow(slices.Clone(revs), len(messages))}
 	for i := range messages {
 		if err := se.take(ctx, b, p, &messages[i]); err != nil {
@@ -68,6 +69,7 @@ func (se *Session) sync(ctx context.Context, req SyncRequest) (string, error) {
 type arrival struct {
 	compartments.Message
 	raw     []byte
+	entry   compartments.Entry
 	unnamed bool // the host gave no ID
 }
 
@@ -111,13 +113,18 @@ func (se *Session) decode(req SyncRequest, kept []compartments.Ordinal) ([]arriv
 	messages := make([]arrival, len(req.Messages))
 	listed := make(map[compartments.Ordinal]bool)
 	fresh := make(map[compartments.MessageID]bool, len(messages))
-	for i, raw := range req.Messages {
-		m, err := compartments.DecodeMessage(raw)
-		if err != nil {
-			return nil, compartments.Errorf(compartments.CodeBadInput, "message at place %d: %w", req.Keep+i, err)
+	errs := make([]error, len(messages))
+	each(len(messages), func(i int) {
+		m := &messages[i]
+		m.raw = req.Messages[i]
+		m.Message, errs[i] = compartments.DecodeMessage(m.raw)
+	})
+	for i := range messages {
+		m := &messages[i]
+		if errs[i] != nil {
+			return nil, compartments.Errorf(compartments.CodeBadInput, "message at place %d: %w", req.Keep+i, errs[i])
 		}
-		unnamed := m.ID == ""
-		if unnamed {
+		if m.unnamed = m.ID == ""; m.unnamed {
 			m.ID = placeName(req.Keep + i)
 		}
 		o, known := se.byID[m.ID]
@@ -130,7 +137,6 @@ func (se *Session) decode(req SyncRequest, kept []compartments.Ordinal) ([]arriv
 			return nil, compartments.Errorf(compartments.CodeBadInput, "message %q stands twice in the list, the second time at place %d", m.ID, req.Keep+i)
 		}
 		fresh[m.ID] = true
-		messages[i] = arrival{m, raw, unnamed}
 	}
 	return messages, nil
 }
@@ -148,8 +154,8 @@ func (se *Session) take(ctx context.Context, b *compartments.Batch, p *piece, m 
 		p.fresh++
 	}
 	m.Ordinal = o
-	e := measure(&m.Message, se.entry(o), se.cfg.Count, se.settings().StubPreview)
-	e.Unnamed = m.unnamed
+	e := m.entry
+	e.Ordinal, e.Unnamed = o, m.unnamed
 	if known && se.entry(o).Hash != e.Hash {
 		if err := se.revise(ctx, b, &m.Message); err != nil {
 			return err
@@ -231,11 +237,23 @@ func (se *Session) replace(ctx context.Context, b *compartments.Batch, p *piece,
 	return se.commit(ctx, b)
 }
 
+// measure makes the entries of messages, but for their ordinals.
+func (se *Session) measure(messages []arrival) {
+	each(len(messages), func(i int) {
+		m := &messages[i]
+		before := &compartments.Entry{}
+		if o, known := se.byID[m.ID]; known {
+			before = se.entry(o)
+		}
+		m.entry = measure(&m.Message, before, se.cfg.Count, se.settings().StubPreview)
+	})
+}
+
 // measure makes the entry of a message: everything that decisions need of it.
 // Counts are taken over from the entry before if the content is the same. Of
 // large parts it keeps what a stub with that many characters of preview says.
 func measure(m *compartments.Message, before *compartments.Entry, count func(string) int, preview int) compartments.Entry {
-	e := compartments.Entry{Ordinal: m.Ordinal, ID: m.ID, Role: m.Role, Time: m.Time, Hash: m.ContentHash(), Real: m.RealUser(), Summary: m.Summary,
+	e := compartments.Entry{ID: m.ID, Role: m.Role, Time: m.Time, Hash: m.ContentHash(), Real: m.RealUser(), Summary: m.Summary,
 		Failed: m.Failed, Finished: m.Finish != "", Usage: m.Usage, Sizes: make([]compartments.Size, len(m.Parts))}
 	same := before.Hash == e.Hash && len(before.Sizes) == len(e.Sizes)
 	prints := m.Print()

@@ -1,0 +1,36 @@
+package session
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// Every number comes once, however many there are.
+func TestEach(t *testing.T) {
+	for _, n := range []int{0, 1, eachRun, 2*eachRun - 1, 2 * eachRun, 10*eachRun + 3} {
+		calls := make([]atomic.Int32, n)
+		each(n, func(i int) { calls[i].Add(1) })
+		for i := range calls {
+			if c := calls[i].Load(); c != 1 {
+				t.Errorf("of %d, number %d came %d times", n, i, c)
+			}
+		}
+	}
+}
+
+// What breaks on another goroutine breaks here, where the wire turns it into an
+// answer instead of the end of the process.
+func TestEach_PanicsInTheCaller(t *testing.T) {
+	defer func() {
+		if r, _ := recover().(string); !strings.HasPrefix(r, "message 40") {
+			t.Errorf("the panic is %q", r)
+		}
+	}()
+	each(10*eachRun, func(i int) {
+		if i == 40 {
+			panic("message 40")
+		}
+	})
+	t.Error("nothing panicked")
+}
