@@ -46,14 +46,16 @@ type FoldMoment struct {
 }
 
 // Hold is what holds one candidate besides its worth: its class, which may be
-// another by now, the words that stand at every tier, and whether it was put away
-// because what may not fade had no room.
+// another by now, the words that stand at every tier, whether it was put away
+// because what may not fade had no room, and whether it could not stay raw
+// because no user message could stand in front of it.
 type Hold struct {
 	At     int       `json:"at"` // place among the candidates
 	Class  Retention `json:"class,omitempty"`
 	Pins   []PinID   `json:"pins,omitempty"`
 	Tokens []int     `json:"tokens,omitempty"` // of each of the pins, as rendered
 	Away   bool      `json:"away,omitempty"`
+	NotRaw bool      `json:"notRaw,omitempty"`
 }
 
 // Least is the least survival that the policy of a recorded fold demanded.

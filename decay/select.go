@@ -7,7 +7,7 @@ type Candidate struct {
 	Compartment *compartments.Compartment
 	Applied     compartments.Tier // what the last fold rendered; TierRaw if it is not in the head
 	Relevance   int               // permille; 1000 means nothing special
-	NotRaw      bool              // may not stay raw, because of what that keeps in view
+	NotRaw      bool              // may not stay raw, because of what that keeps in view, or does not
 	Pins        []Shown           // words of it that stand at every tier
 	Away        bool              // may not fade, and has no room
 }

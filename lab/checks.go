@@ -202,9 +202,11 @@ func (c *checker) shape(p *pass) {
 	if !c.check(promiseShape, len(p.req.messages) > 0, "nothing is sent") {
 		return
 	}
-	c.check(promiseShape, p.req.messages[0].role == "user", "the request starts with an %s message", p.req.messages[0].role)
+	first := p.req.messages[0]
+	c.check(promiseShape, first.role == "user" || p.req.head == 0 && c.unled(p, first.index), "the request starts with an %s message", first.role)
 	if behind := p.req.messages[p.req.head:]; len(behind) > 0 {
-		c.check(promiseShape, behind[0].role == "user", "what follows the head starts with an %s message, %s", behind[0].role, c.name(behind[0].index))
+		ok := behind[0].role == "user" || c.unled(p, behind[0].index) && !(p.answer.stats.Folded && free(p.answer.stats.Reason))
+		c.check(promiseShape, ok, "what follows the head starts with an %s message, %s", behind[0].role, c.name(behind[0].index))
 	} else {
 		c.check(promiseShape, false, "nothing follows the head")
 	}
@@ -222,6 +224,25 @@ func (c *checker) shape(p *pass) {
 	for _, i := range p.view[from:] {
 		c.check(promiseShape, there[i] || len(c.render.unedited(&c.rec.messages[i])) == 0, "%s stays but nothing of it is left", c.name(i))
 	}
+}
+
+// unled reports whether no user message stands before one in the host's own list:
+// the session begins with replies, and there is nothing to keep in front of it.
+func (c *checker) unled(p *pass, message int) bool {
+	for _, i := range p.view {
+		if i == message {
+			return true
+		}
+		if c.rec.messages[i].role == "user" && len(c.render.unedited(&c.rec.messages[i])) > 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// free reports whether a fold of that reason could as well have been left out.
+func free(reason string) bool {
+	return slices.Contains([]string{"cold", "pays", "turn-ahead", "pressure", "asked"}, reason)
 }
 
 func through(p *plan) string {

@@ -131,7 +131,7 @@ func parseRecording(name string, data []byte) (*recording, error) {
 	}
 	r := &recording{name: name, id: text(file.Info.ID), title: text(file.Info.Title)}
 	seen := make(map[string]int, len(file.Messages))
-	replies := 0
+	asked, replies := false, 0
 	for i, raw := range file.Messages {
 		where := fmt.Sprintf("message %d", i+1)
 		m, session, err := parseMessage(raw)
@@ -149,13 +149,14 @@ func parseRecording(name string, data []byte) (*recording, error) {
 		if r.id == "" {
 			r.id = session
 		}
-		if m.role == "assistant" && !m.summary {
+		asked = asked || m.role == "user"
+		if asked && m.role == "assistant" && !m.summary {
 			replies++
 		}
 		r.messages = append(r.messages, m)
 	}
 	if replies == 0 {
-		return nil, fail("", "has no assistant message, so there is no request to replay")
+		return nil, fail("", "has no reply to a user message, so there is no request to replay")
 	}
 	if r.id == "" {
 		r.id = "ses_replay"

@@ -29,7 +29,8 @@ func TestParseRecordingRefuses(t *testing.T) {
 		{"a part of another kind", `{"messages":[{"info":{"role":"user"},"parts":[{"type":"text"},7]}]}`, "f.json: message 1: part 1 is no object"},
 		{"a part without a type", `{"messages":[{"info":{"role":"user"},"parts":[{}]}]}`, "f.json: message 1: part 0 has no type"},
 		{"an id twice", `{"messages":[` + good + `,` + good + `]}`, `f.json: message 2: has the id "m1" of message 1`},
-		{"nothing to replay", `{"messages":[` + good + `]}`, "f.json: has no assistant message, so there is no request to replay"},
+		{"nothing to replay", `{"messages":[` + good + `]}`, "f.json: has no reply to a user message, so there is no request to replay"},
+		{"only replies that nobody asked for", `{"messages":[{"info":{"role":"assistant"},"parts":[]}]}`, "f.json: has no reply to a user message, so there is no request to replay"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := parseRecording("f.json", []byte(c.data))

@@ -13,8 +13,10 @@ type step struct {
 	idleAfter  bool // the turn ends with the reply
 }
 
-// cut divides a recording into steps, oldest first. Times that are missing are
-// taken from the step before; times that go backwards stay as they are.
+// cut divides a recording into steps, oldest first. A reply before the first user
+// message answered no request that a host makes: it is part of the list, but no
+// step. Times that are missing are taken from the step before; times that go
+// backwards stay as they are.
 func cut(r *recording) []step {
 	var steps []step
 	now := int64(0)
@@ -26,8 +28,12 @@ func cut(r *recording) []step {
 		if m.role != "assistant" {
 			continue
 		}
+		list := view(r, i)
+		if !slices.ContainsFunc(list, func(i int) bool { return r.messages[i].role == "user" }) {
+			continue
+		}
 		last := i+1 == len(r.messages)
-		steps = append(steps, step{reply: i, view: view(r, i), now: now, compacting: m.summary,
+		steps = append(steps, step{reply: i, view: list, now: now, compacting: m.summary,
 			idleAfter: last || r.messages[i+1].role == "user"})
 	}
 	return steps

@@ -39,6 +39,7 @@ func list(t *testing.T, words string, tail string) *recording {
 func TestCut(t *testing.T) {
 	for _, c := range []struct{ name, words, tail, want string }{
 		{"one request before every reply", "u@5 a@7 a u@9 a@8", "", "[0]@7 [0 1]@7 idle [0 1 2 3]@8 idle"},
+		{"replies that nobody asked for", "a@3 a u@5 a a", "", "[0 1 2]@5 [0 1 2 3]@5 idle"},
 		{"no times", "u a", "", "[0]@0 idle"},
 		{"a summary hides what it covers", "u a c s u a", "", "[0]@0 idle [0 1 2]@0 compacting idle [2 3 4]@0 idle"},
 		{"but for what the host keeps", "u a u a c s a", `,"tail_start_id":"m2"`,

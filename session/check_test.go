@@ -115,8 +115,18 @@ func (h *host) checkShape(request []sent) {
 		return
 	}
 	behind := request[min(2*len(h.plan.Head), len(request)-1)]
-	if h.list[0].role == "user" && (request[0].role != "user" || behind.role != "user") {
-		h.t.Fatalf("request %d: behind the head it begins with %s %.60q", h.requests, behind.role, behind.text)
+	if request[0].role != "user" && (len(h.plan.Head) > 0 || h.list[0].role == "user") {
+		h.t.Fatalf("request %d begins with %s %.60q", h.requests, request[0].role, request[0].text)
+	}
+	if len(h.plan.Head) > 0 && behind.role != "user" {
+		// only where a session begins with replies, and only if it must be
+		at := h.placeOf(behind.id)
+		if st := h.reply.Stats; st.Folded && slices.Contains([]string{"cold", "pays", "turn-ahead", "asked"}, st.Reason) {
+			h.t.Fatalf("request %d: behind a fold that could wait (%s) it begins with %s %.60q", h.requests, st.Reason, behind.role, behind.text)
+		}
+		if at < 0 || slices.ContainsFunc(h.list[:at], func(m *message) bool { return m.real() }) {
+			h.t.Fatalf("request %d: behind the head it begins with %s %.60q", h.requests, behind.role, behind.text)
+		}
 	}
 	for i, m := range request {
 		if m.parts == 0 && len(h.list) > 0 {

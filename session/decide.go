@@ -53,6 +53,9 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 func (p *pass) perhaps(batch *compartments.Batch, m decay.Moment) error {
 	s := p.settings()
 	material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
+	if !p.led(p.v, p.reach(&material)) {
+		return nil
+	}
 	if len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) || !m.Ripe(material.Tail, p.w, s) {
 		return nil
 	}
@@ -140,7 +143,9 @@ func (p *pass) material(cut int) decay.Material {
 	// what lies behind them but is not in view raw is rendered in any case
 	through, dropped := at, max(p.dropped(), p.v.hidden)
 	for ; next < len(p.v.served) && p.v.served[next].from == at && p.v.served[next].to <= cut; next++ {
-		m.New = append(m.New, candidate(p.v.served[next].c, p.v.served[next].from < dropped))
+		c := candidate(p.v.served[next].c, p.v.served[next].from < dropped)
+		c.NotRaw = at > p.v.start && !p.led(p.v, at)
+		m.New = append(m.New, c)
 		at = p.v.served[next].to
 	}
 	for i := at; i < len(p.v.order); i++ { // what no compartment covers stays raw too
@@ -152,6 +157,18 @@ func (p *pass) material(cut int) decay.Material {
 		m.Keeps = append(m.Keeps, p.keptTokens(through))
 	}
 	return m
+}
+
+// reach is the place behind all that a material can render.
+func (p *pass) reach(m *decay.Material) int {
+	at := p.v.start
+	if n := len(m.Pairs); n > 0 {
+		at = p.v.place[m.Pairs[n-1].Layout.Last-1] + 1
+	}
+	for _, c := range m.New {
+		at += len(c.Compartment.Members)
+	}
+	return at
 }
 
 // turnsBehind is how many turns began after the last message of a compartment;
@@ -181,7 +198,7 @@ func (p *pass) keptTokens(through int) int {
 // in which they are tried: the tail as it should be, the least one, and, for a
 // request that would not fit even so, the newest user message alone, when the
 // newest step belongs to the turn before it and would keep that turn's user
-// message in view.
+// message in view. Those behind which a reply would stand first come last.
 func (p *pass) cuts() []int {
 	cuts := []int{p.tailCut(p.v, decay.Tail(p.w.Usable, p.settings()))}
 	if least := p.tailCut(p.v, 0); least > cuts[0] {
@@ -190,6 +207,15 @@ func (p *pass) cuts() []int {
 	if t := p.turnStart(p.v); t > cuts[len(cuts)-1] {
 		cuts = append(cuts, t)
 	}
+	slices.SortStableFunc(cuts, func(a, b int) int {
+		switch led := p.led(p.v, a); {
+		case led == p.led(p.v, b):
+			return 0
+		case led:
+			return -1
+		}
+		return 1
+	})
 	return cuts
 }
 
@@ -202,6 +228,9 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 	urgent := m.Stale || m.Overflowed || m.Messages > p.w.Usable
 	var best decay.Option
 	for _, cut := range p.cuts() {
+		if best.Candidates != nil && best.After <= p.w.Usable && !p.led(p.v, cut) {
+			break
+		}
 		if urgent || p.uncovered(cut) >= least { // less is not worth a compartment of its own
 			if err := p.cover(ctx, batch, cut); err != nil {
 				return err

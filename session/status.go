@@ -111,6 +111,10 @@ func (s *Sessions) Fold(ctx context.Context, id compartments.SessionID, dryRun b
 		p.w = decay.Window{Usable: usable, Budget: se.st.Stats.Budget}
 		before := p.messages()
 		material := p.material(se.tailCut(&se.view, decay.Tail(usable, se.settings())))
+		if !se.led(&se.view, p.reach(&material)) {
+			out.Reason = "the session begins with replies, and without a user message before it the newest one cannot follow a record"
+			return nil
+		}
 		o := decay.Choose(&material, p.w.Budget, p.w.Budget*se.settings().DemoteTo/1000, 0, se.settings())
 		if gain := before - o.After; len(o.Items) == 0 || gain < decay.LeastGain(usable, se.settings()) {
 			out.Reason = fmt.Sprintf("a fold would free %d tokens, and less than %d is not worth one", max(0, gain), decay.LeastGain(usable, se.settings()))

@@ -372,6 +372,13 @@ func (se *Session) tailCut(v *view, extra int) int {
 	return best
 }
 
+// led reports whether what stands from a place on may follow a head: it begins
+// with a user message, or one from before it can stay in front of it. It does
+// not where a session begins with replies.
+func (se *Session) led(v *view, place int) bool {
+	return place >= len(v.order) || v.start > 0 || v.hidden > 0 || se.turnUser(v, place) >= 0
+}
+
 // turnUser is the place of the user message of the turn that the message at a
 // place belongs to: itself if it is one, or the nearest before it, a real one if
 // there is one; -1 if there is none.
