@@ -52,7 +52,7 @@ func (s *Store) index(ctx context.Context, limit int) (left int, err error) {
 		return 0, err
 	}
 	if s.wal && fileSize(s.path+"-wal") > walIdleBytes {
-		if err := s.upkeep(ctx, func(ctx context.Context, c *conn) error { return c.checkpoint(ctx, "PASSIVE") }); err != nil {
+		if err := s.moveLog(ctx); err != nil {
 			return 0, err
 		}
 	}

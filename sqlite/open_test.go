@@ -497,13 +497,24 @@ func TestLog_StaysSmall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ctx.db")
 	s := open(t, path, sqlite.Options{})
 	text := strings.Repeat("0123456789abcdef", 1<<16)
-	for v := range int64(40) { // 40 MB and more, hardly to be compressed together
+	for v := range int64(60) { // 60 MB and more, hardly to be compressed together
 		b := &compartments.Batch{Session: "ses", Version: v, ListFrom: int(v), List: []compartments.Ordinal{compartments.Ordinal(v + 1)},
 			Entries: []compartments.EntryWrite{write(t, int(v+1), user(fmt.Sprint(v), fmt.Sprint(v)+scrambled(int(v), len(text))))}}
 		commit(t, s, b)
-		if info, err := os.Stat(path + "-wal"); err != nil || info.Size() > 12<<20 {
+		if info, err := os.Stat(path + "-wal"); err != nil || info.Size() > 36<<20 {
 			t.Fatalf("after %d batches the log has %d bytes (%v)", v+1, info.Size(), err)
 		}
+	}
+	// Indexing moves it into the file, and the next commit cuts it back.
+	for left := 1; left > 0; {
+		var err error
+		if left, err = s.Index(context.Background(), 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store(t, s, "other", user("m1", "hello"))
+	if info, err := os.Stat(path + "-wal"); err != nil || info.Size() > 9<<20 {
+		t.Fatalf("after indexing the log has %d bytes (%v)", info.Size(), err)
 	}
 }
 

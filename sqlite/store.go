@@ -38,9 +38,10 @@ const (
 	openTimeout = 2 * time.Second
 	callTimeout = 600 * time.Millisecond
 
-	readerCount  = 2       // connections that read beside the writer
-	walBytes     = 8 << 20 // size from which the write-ahead log is cut back
-	walIdleBytes = 1 << 20 // size from which indexing moves the log into the file
+	readerCount  = 2        // connections that read beside the writer
+	walBytes     = 8 << 20  // size that the write-ahead log is cut back to
+	walIdleBytes = 1 << 20  // size from which indexing moves the log into the file
+	walMost      = 32 << 20 // size from which a commit does, which takes a tenth of a second
 )
 
 // Store keeps sessions in one SQLite file. Its methods may be called from any

@@ -20,7 +20,30 @@ type writing struct {
 
 // read runs f in a read transaction: f sees one state of the database. It must
 // be short, because the write-ahead log cannot shrink under it.
-func (s *Store) read(ctx context.Context, f func(*reading) error) (err error) {
+func (s *Store) read(ctx context.Context, f func(*reading) error) error {
+	return s.withReader(ctx, func(c *conn) error {
+		if err := c.exec(ctx, `BEGIN`); err != nil {
+			return err
+		}
+		r := &reading{ctx: context.WithoutCancel(ctx), c: c, pack: &s.pack}
+		err := f(r)
+		// Nothing was written, so either end does.
+		if endErr := c.exec(r.ctx, `COMMIT`); endErr != nil && err == nil {
+			err = endErr
+		}
+		return err
+	})
+}
+
+// moveLog moves the write-ahead log into the file, as far as nobody reads it. A
+// connection that reads does it, so that no commit has to wait; the next one
+// writes the log again from its start if all of it was moved.
+func (s *Store) moveLog(ctx context.Context) error {
+	return s.withReader(ctx, func(c *conn) error { return c.checkpoint(context.WithoutCancel(ctx), "PASSIVE") })
+}
+
+// withReader runs f on a connection that reads, outside any transaction.
+func (s *Store) withReader(ctx context.Context, f func(*conn) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -44,16 +67,7 @@ func (s *Store) read(ctx context.Context, f func(*reading) error) (err error) {
 			return err
 		}
 	}
-	if err := c.exec(ctx, `BEGIN`); err != nil {
-		return err
-	}
-	r := &reading{ctx: context.WithoutCancel(ctx), c: c, pack: &s.pack}
-	err = f(r)
-	// Nothing was written, so either end does.
-	if endErr := c.exec(r.ctx, `COMMIT`); endErr != nil && err == nil {
-		err = endErr
-	}
-	if err != nil && !c.idle(r.ctx) {
+	if err = f(c); err != nil && !c.idle(context.WithoutCancel(ctx)) {
 		c.close()
 		c = nil
 	}
@@ -104,9 +118,10 @@ func (s *Store) write(ctx context.Context, f func(*writing) error) error {
 		}
 		return err
 	}
-	if s.wal && fileSize(s.path+"-wal") > walBytes {
-		// It is written again from its start once all of it is in the file,
-		// and cut back then. A failure leaves it for the next time.
+	if s.wal && fileSize(s.path+"-wal") > walMost {
+		// Nobody paused for long enough to index. It is written again from its
+		// start once all of it is in the file, and cut back then. A failure
+		// leaves it for the next time.
 		_ = c.checkpoint(w.ctx, "PASSIVE")
 	}
 	return nil
