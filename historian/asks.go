@@ -234,34 +234,3 @@ func optionMark(text string, n int) bool {
 	rest, ok = strings.CutPrefix(rest, itoa(n))
 	return ok && rest != "" && strings.IndexByte(":.) -", rest[0]) >= 0
 }
-
-// collectSpans picks what must stand unchanged at every tier: short orders of
-// the user for the time to come, as they stand in the source.
-func (r *record) collectSpans(ms []message) {
-	const (
-		most      = 3
-		longest   = 160 // bytes
-		allTokens = 120
-	)
-	left := allTokens
-	for i := range ms {
-		if ms[i].who != person {
-			continue
-		}
-		for _, u := range ms[i].units {
-			if len(r.spans) == most || len(u.text) > longest || width(u.text) < 12 || question(u.text) {
-				continue
-			}
-			low := strings.ToLower(u.text)
-			if !hasAny(low, strict) || hasAny(low, lax) || safe(u.text) != u.text || !strings.Contains(ms[i].speech.own, u.text) {
-				continue
-			}
-			n := estimate(u.text, longest)
-			if n > left {
-				continue
-			}
-			left -= n
-			r.spans = append(r.spans, compartments.ExactSpan{Ordinal: ms[i].ord, Text: u.text})
-		}
-	}
-}

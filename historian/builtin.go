@@ -79,7 +79,7 @@ func (b *Builtin) look(ctx context.Context, r Range) (*view, error) {
 	}
 	reader := newReader()
 	reader.know(r.Prior)
-	v := &view{ms: make([]message, len(r.Messages)), lex: &reader.names, open: openBefore(r.Prior)}
+	v := &view{ms: make([]message, len(r.Messages)), lex: &reader.names, open: openBefore(r.Prior), prior: r.Prior}
 	for i := range r.Messages {
 		if i%256 == 0 {
 			if err := ctx.Err(); err != nil {

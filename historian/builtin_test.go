@@ -137,7 +137,7 @@ func checkText(t *rapid.T, c *compartments.Compartment) {
 		}
 	}
 	for _, s := range texts {
-		for _, bad := range []string{"REASONED", "INVENTED", "ghp_abc", "</", "```", "\x00", "\x1b", "\u200b", "@a/b"} {
+		for _, bad := range []string{"REASONED", "INVENTED", "ghp_abc", "</ctx", "</system", "<system-reminder", "```", "\x00", "\x1b", "\u200b", "@a/b"} {
 			if strings.Contains(s, bad) {
 				t.Fatalf("%q stands in %q", bad, s)
 			}

@@ -30,13 +30,6 @@ var hedges = []string{"maybe", "might ", "perhaps", "probably", "possibly", "cou
 var constraints = []string{"never", "don't", "dont ", "do not", "must", "only ", "always", "without ", "keep ", "make sure", "no need", "not allowed", "shouldn't", "should not", "avoid", "instead of", "no more", "stop ",
 	"不要", "必须", "不能", "不许", "禁止", "别", "只能", "务必", "总是", "保持", "절대", "하지 마", "하지마", "반드시", "항상", "말고", "禁止", "しないで", "必ず", "絶対", "てはいけない", "nunca", "sempre", "somente", "não ", "apenas", "siempre", "solo ", "debe", "jamais", "toujours", "ne pas", "doit", "seulement", "niemals", "immer", "muss", "darf nicht", "nur "}
 
-// strict marks the few that are orders for the time to come.
-var strict = []string{"never ", "must not", "mustn't", "must ", "do not ", "don't ", "dont ", "always ", "under no circumstances", "not allowed", "forbidden",
-	"不要", "必须", "不许", "禁止", "务必", "绝不", "절대", "하지 마", "하지마", "반드시", "しないで", "必ず", "絶対", "てはいけない", "nunca", "jamais", "toujours", "ne pas ", "niemals", "darf nicht", "sempre ", "siempre "}
-
-// lax are turns of phrase that only look like an order.
-var lax = []string{"don't know", "dont know", "don't think", "dont think", "don't see", "don't understand", "dont understand", "don't have", "don't get", "don't care", "don't like", "don't mind", "don't believe", "must be", "must have", "i don't", "i dont", "we don't", "they don't", "you don't", "it doesn't", "i never", "i always", "never happen", "不要，", "不要,", "不要。", "never mind", "nevermind", "don't worry", "was never", "has never", "is never", "is always", "it always", "never seen", "why "}
-
 // weakErrors are words that an error line holds in no fixed form.
 var weakErrors = []string{"error", "not found", "no such", "denied", "cannot", "can't", "could not", "couldn't", "timed out", "timeout", "failed", "failure", "unable", "invalid", "unexpected", "undefined", "refused", "missing", "conflict", "aborted", "not recognized", "unrecognized", "exception", "unsupported", "rejected",
 	"错误", "失败", "找不到", "无法", "拒绝", "超时", "오류", "실패", "찾을 수 없", "エラー", "失敗", "見つかりません", "拒否", "erro", "falha", "não encontrado", "fehler", "nicht gefunden", "fehlgeschlagen", "erreur", "introuvable", "échec"}

@@ -90,6 +90,7 @@ type reader struct {
 	told   map[string]bool // beginnings of lines that the agent wrote
 	labels map[string]int  // upper-case labels and how many texts begin with them
 	heard  map[string]int  // long user texts, folded, and how often they came
+	begun  bool            // the agent has spoken
 	bits   map[int32]int   // scratch of one message: sources seen, by name
 }
 
@@ -103,6 +104,7 @@ func newReader() *reader {
 
 // know marks the names of earlier compartments.
 func (r *reader) know(prior []compartments.Compartment) {
+	r.begun = len(prior) > 0
 	for i := range prior {
 		for _, n := range prior[i].Names {
 			if id, ok := r.names.id(n, nameKind(n), -1); ok {
@@ -128,7 +130,7 @@ func (r *reader) read(m *compartments.Message, at int) message {
 			}
 		}
 		out.speech = listen(m, r.told)
-		if out.speech.machine {
+		if out.speech.machine || out.speech.harness && r.begun { // or a complaint about the form of an answer
 			out.who = machine
 		} else if r.template(out.speech.own) {
 			out.who = machine
@@ -139,6 +141,8 @@ func (r *reader) read(m *compartments.Message, at int) message {
 		}
 	case m.Role == compartments.RoleTool:
 		out.who = results
+	default:
+		r.begun = true
 	}
 	lastTool := -1
 	for i := range m.Parts {

@@ -71,6 +71,7 @@ type view struct {
 	lex      *lexicon
 	named    map[string]bool // names of the run, once asked for
 	open     []pending       // what earlier runs left failing
+	prior    []compartments.Compartment
 }
 
 func (v *view) run() []message { return v.ms[v.from:v.to] }
@@ -145,7 +146,7 @@ func compile(v *view, force *request) *record {
 	r.collectOpen(v)
 	r.rankNames(v)
 	r.entitle()
-	r.collectSpans(ms)
+	r.collectSpans(v)
 	return r
 }
 

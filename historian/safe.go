@@ -6,8 +6,9 @@ import (
 )
 
 // safe makes a piece of transcript fit to stand in a tier: one line, no secret,
-// no tag or entity that could close a frame, no fence, no mention that a host
-// expands, no invisible characters.
+// no tag that a model could take for one of its host, no fence, no mention that a
+// host expands, no invisible characters. What cannot be mistaken stays as it is, so
+// that a name or a command can be found again by its letters.
 func safe(s string) string {
 	if !suspicious(s) {
 		return fold(mask(fold(s)))
@@ -59,7 +60,7 @@ func neutral(s string) string {
 		case angle(r) && tagLike(runes[:i], rest):
 			b.WriteRune('‹')
 		case r == '&':
-			if opens, n := entity(rest); n > 0 {
+			if opens, n := entity(runes[:i], rest); n > 0 {
 				b.WriteString(opens)
 				i += n
 				continue
@@ -98,37 +99,94 @@ func angle(r rune) bool {
 	return r == '<' || r == '＜' || r == '﹤' || r == '〈' || r == '⟨'
 }
 
-// tagLike reports whether what follows an angle bracket reads as a tag. A type
-// argument such as List<String> directly behind a word does not.
+// tagLike reports whether what follows an angle bracket reads as a tag by which a
+// host or a provider tells a model who speaks, or as the end of some frame. Types,
+// placeholders, markup and comparisons do not.
 func tagLike(before, rest []rune) bool {
 	apart := false
-	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == 0x200c || rest[0] == 0x200d) {
-		apart = apart || rest[0] == ' '
-		rest = rest[1:]
+	skip := func() {
+		for len(rest) > 0 && (rest[0] == ' ' || rest[0] == 0x200c || rest[0] == 0x200d) {
+			apart = apart || rest[0] == ' '
+			rest = rest[1:]
+		}
+	}
+	skip()
+	ends := false
+	if len(rest) > 0 && (rest[0] == '/' || rest[0] == '／') {
+		ends, rest = true, rest[1:]
+		skip()
 	}
 	if len(rest) == 0 {
 		return false
 	}
-	if rest[0] == '/' || rest[0] == '／' || rest[0] == '!' || rest[0] == '?' {
+	if rest[0] == '|' || rest[0] == '｜' { // a token of a chat template
+		return len(rest) > 1 && (latin(narrow(rest[1])) || rest[1] >= 0x2580 && rest[1] < 0x25a0)
+	}
+	name := tagName(rest)
+	switch {
+	case name == "":
+		return false
+	case ends:
+		return instructs(strings.ToLower(name)) || speaks(strings.ToLower(name)) || !htmlTags[strings.ToLower(name)] && !capital(name)
+	case apart && !closes(rest):
+		return false // a comparison
+	case instructs(strings.ToLower(name)):
 		return true
 	}
-	if !latin(rest[0]) && !(rest[0] >= 'Ａ' && rest[0] <= 'ｚ') {
-		return false
-	}
-	if apart { // a comparison, unless it closes like a tag
-		return closes(rest)
-	}
-	if len(before) > 0 && latin(before[len(before)-1]) {
-		if rest[0] >= 'A' && rest[0] <= 'Z' {
-			return false
+	return speaks(strings.ToLower(name)) && (len(before) == 0 || !inWord(before[len(before)-1]))
+}
+
+// tagName is the name with which a tag begins, full-width letters made narrow and
+// what is not seen left out.
+func tagName(rest []rune) string {
+	var b strings.Builder
+	for _, r := range rest {
+		if r == 0x200c || r == 0x200d {
+			continue
 		}
-		for _, primitive := range [...]string{"string", "number", "int", "bool", "byte", "void", "any", "unknown", "u8", "char", "float", "double"} {
-			if strings.HasPrefix(string(rest[:min(len(rest), 8)]), primitive) {
-				return false
-			}
+		if r = narrow(r); !latin(r) && !strings.ContainsRune("-:.", r) || b.Len() > 60 {
+			break
 		}
+		b.WriteRune(r)
 	}
-	return true
+	return b.String()
+}
+
+// narrow makes a full-width letter an ordinary one.
+func narrow(r rune) rune {
+	if r >= '！' && r <= '～' {
+		return r - '！' + '!'
+	}
+	return r
+}
+
+func capital(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
+
+// inWord reports whether a bracket behind r stands inside a word or a path, as
+// the one of a placeholder does.
+func inWord(r rune) bool { return latin(r) || strings.ContainsRune("/\\.-=:$@", r) }
+
+// instructs reports names of tags with which hosts and providers put instructions,
+// calls and results into a transcript.
+func instructs(name string) bool {
+	if at := strings.LastIndexByte(name, ':'); at >= 0 && at+1 < len(name) {
+		name = name[at+1:] // without its name space
+	}
+	switch name {
+	case "function_calls", "function_call", "function_results", "function_result", "invoke", "tool_call", "tool_calls", "tool_use", "tool_result", "tool_results", "tool_response", "tool_output",
+		"thinking", "think", "system_prompt", "system-prompt", "instruction", "system_message", "system-message", "user_message", "assistant_message", "session-record", "session_record":
+		return true
+	}
+	return name != "important" && name != "permissions" && machineTag(name)
+}
+
+// speaks reports names of tags that say who speaks.
+func speaks(name string) bool {
+	switch name {
+	case "system", "user", "assistant", "human", "developer":
+		return true
+	}
+	return false
 }
 
 // closes reports whether a name is followed by nothing but attributes up to a
@@ -150,37 +208,41 @@ func latin(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
 }
 
-// entity recognises an escaped angle bracket and returns what replaces it, and
-// how many runes it took.
-func entity(rest []rune) (string, int) {
+// entity recognises an escaped angle bracket in front of what would be a tag, and
+// returns what replaces it, and how many runes it took.
+func entity(before, rest []rune) (string, int) {
+	sign, n := escaped(rest)
+	if n == 0 || sign != '<' || !tagLike(before, rest[n:]) {
+		return "", 0
+	}
+	return "‹", n
+}
+
+// escaped reads an escaped angle bracket behind its &, however often it is escaped.
+func escaped(rest []rune) (sign rune, n int) {
 	s := strings.ToLower(string(rest[:min(len(rest), 12)]))
-	if strings.HasPrefix(s, "amp;") {
-		inner, n := entity([]rune(s[4:]))
-		if n == 0 {
-			return "", 0
+	for strings.HasPrefix(s, "amp;") {
+		n += 4
+		s = strings.ToLower(string(rest[n:min(len(rest), n+12)]))
+		if n > 400 {
+			return 0, 0
 		}
-		return inner, n + 4
 	}
 	if strings.HasPrefix(s, "lt;") {
-		return "‹", 3
-	}
-	if strings.HasPrefix(s, "gt;") {
-		return "›", 3
+		return '<', n + 3
 	}
 	if !strings.HasPrefix(s, "#") {
-		return "", 0
+		return 0, 0
 	}
 	end := strings.IndexByte(s, ';')
 	if end < 0 {
-		return "", 0
+		return 0, 0
 	}
 	switch strings.TrimLeft(strings.TrimPrefix(s[1:end], "x"), "0") {
 	case "60", "3c":
-		return "‹", end + 1
-	case "62", "3e":
-		return "›", end + 1
+		return '<', n + end + 1
 	}
-	return "", 0
+	return 0, 0
 }
 
 // mentions reports whether an @ here is one that a host would expand into a file
@@ -190,8 +252,8 @@ func mentions(before, rest []rune) bool {
 		return false
 	}
 	word, _, _ := strings.Cut(string(rest[:min(len(rest), 60)]), " ")
-	if strings.Contains(word, "://") {
-		return false // an address in somebody's own scheme
+	if strings.Contains(word, "://") || packageName(word) {
+		return false // an address in somebody's own scheme, or a package
 	}
 	if len(before) == 0 {
 		return true
@@ -201,4 +263,21 @@ func mentions(before, rest []rune) bool {
 		return true
 	}
 	return wide(before[len(before)-1])
+}
+
+// packageName reports the name of a package with its scope, behind the sign:
+// "scope/name", with or without a version. What could be a file is none.
+func packageName(word string) bool {
+	word = strings.TrimRight(word, "`'\")]},;:.")
+	scope, name, ok := strings.Cut(word, "/")
+	name, _, versioned := strings.Cut(name, "@")
+	if !ok || scope == "" || name == "" || fileLike(name) && !versioned {
+		return false
+	}
+	for _, r := range scope + name {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.' {
+			return false
+		}
+	}
+	return true
 }

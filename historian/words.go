@@ -19,6 +19,7 @@ type speech struct {
 	ran         []string // commands that the user ran
 	interrupted bool     // says that the turn before was stopped
 	machine     bool     // holds no person's words at all
+	harness     bool     // a program wrote it that shows the agent how to answer
 }
 
 // listen reads the parts of a user message.
@@ -71,6 +72,9 @@ func (s *speech) person(text string) string {
 		}
 	}
 	if strings.IndexByte(t, '<') >= 0 {
+		for _, tag := range [...]string{"<response_example>", "<example_response>", "<format_example>"} {
+			s.harness = s.harness || strings.Contains(t, tag)
+		}
 		t = unwrap(t, 0)
 	}
 	var out []string

@@ -1,0 +1,154 @@
+package historian
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxplugin/compartments"
+)
+
+// TestRules: what the user forbids or lays down is known in each language of the
+// cue tables, and what only reports is not.
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		in, want string // want: the text that is kept, "" for none
+		order    order
+	}{
+		{"never drop a row silently", "never drop a row silently", ban},
+		{"now the page. no websocket, the proxy blocks it", "no websocket, the proxy blocks it", ban},
+		{"lease 90s is fine and no new dependency for this", "lease 90s is fine and no new dependency for this", ban},
+		{"do NOT reuse the version number", "do NOT reuse the version number", ban},
+		{"take it out, don’t delete it", "take it out, don’t delete it", ban},
+		{"leave webhooks.js alone", "leave webhooks.js alone", ban},
+		{"only look, change nothing yet", "only look, change nothing yet", ban},
+		{"I don't want a second cache", "I don't want a second cache", ban},
+		{"the API must not change", "the API must not change", ban},
+		{"must work on postgres 12", "must work on postgres 12", lasting},
+		{"not more than one connection per instance", "not more than one connection per instance", lasting},
+		{"the defaults stay as they are", "the defaults stay as they are", lasting},
+		{"keep the csv path as fast as it is", "keep the csv path as fast as it is", lasting},
+		{"do it without touching the schema", "do it without touching the schema", lasting},
+		{"die gateways nicht neu starten, sie verlieren den puffer", "die gateways nicht neu starten, sie verlieren den puffer", ban},
+		{"keine neuen Abhängigkeiten", "keine neuen Abhängigkeiten", ban},
+		{"du darfst die Tabelle nicht ändern", "du darfst die Tabelle nicht ändern", ban},
+		{"ne touche pas au schéma", "ne touche pas au schéma", ban},
+		{"pas de nouvelle dépendance", "pas de nouvelle dépendance", ban},
+		{"no toques la base de datos", "no toques la base de datos", ban},
+		{"nunca borres la tabla", "nunca borres la tabla", ban},
+		{"não mude o esquema", "não mude o esquema", ban},
+		{"不要改日志里的英文", "不要改日志里的英文", ban},
+		{"必须兼容旧版本的数据库", "必须兼容旧版本的数据库", lasting},
+		{"プッシュはしないで。", "プッシュはしないで。", ban},
+		{"메일 서버 설정은 건드리지 마세요.", "메일 서버 설정은 건드리지 마세요.", ban},
+		{"the importer reads the whole upload into memory and gets killed on the large files of the night shift, so please make it stream, but never hold a transaction open",
+			"never hold a transaction open", ban},
+		// what only reports, asks or talks
+		{"p99 went from 40 ms to 900 ms whenever an import runs", "", noOrder},
+		{"no wait, that is the old file", "", noOrder},
+		{"no logs appear in the terminal", "", noOrder},
+		{"they don't match the invoice", "", noOrder},
+		{"I don't know where it is", "", noOrder},
+		{"it never worked on this machine", "", noOrder},
+		{"there must be a bug in the parser", "", noOrder},
+		{"why don't you cache it", "", noOrder},
+		{"must we keep the old table?", "", noOrder},
+		{"das geht auf dem Handy nicht", "", noOrder},
+		{"no funciona en el servidor", "", noOrder},
+		{"não funciona no servidor", "", noOrder},
+		{"要不要加一个缓存", "", noOrder},
+	} {
+		got, best := "", noOrder
+		for _, s := range ownSentences(c.in) {
+			if o, from, to := ruleIn(s); o > best {
+				best, got = o, ruleText(s, from, to)
+			}
+		}
+		if best != c.order || got != c.want {
+			t.Errorf("%q\n got %q, %d\nwant %q, %d", c.in, got, best, c.want, c.order)
+		}
+	}
+}
+
+func spansOf(c *compartments.Compartment) []string {
+	var out []string
+	for _, s := range c.Spans {
+		out = append(out, s.Text)
+	}
+	return out
+}
+
+// TestRulesStandAtEveryTier: bans go before what is merely laid down, and each
+// stands in the anchor too.
+func TestRulesStandAtEveryTier(t *testing.T) {
+	r := rangeFrom([]compartments.Message{
+		personSays("make the importer stream.\n\nWhat matters:\n- the defaults stay as they are\n- it must build with the old compiler\n- prices show two decimals always\n" +
+			"- never drop a row silently. each one must be written to `<upload>.rejects.csv`\n- no websocket"),
+		shellCall("go test ./importer", "ok", 0),
+		agentText("The importer streams now, and rejected rows go to `<upload>.rejects.csv`."),
+	})
+	c, err := testBuiltin().WriteOne(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := spansOf(&c)
+	if len(got) != spansMost || !slices.Contains(got, "never drop a row silently.") || !slices.Contains(got, "no websocket") {
+		t.Errorf("spans %q", got)
+	}
+	for _, tier := range compartments.Rendered {
+		for _, s := range got {
+			if !strings.Contains(c.Tiers[tier].Text, s) {
+				t.Errorf("%s lacks %q:\n%s", tier, s, c.Tiers[tier].Text)
+			}
+		}
+	}
+}
+
+// TestRulesAreTheUsers: what an agent or a reviewer wrote, and the user passed on,
+// is no rule of the user; nor is what a program says in the user's place.
+func TestRulesAreTheUsers(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"own words", "never force push", []string{"never force push"}},
+		{"a quotation", "what does this mean\n> never force push\n> to main please", nil},
+		{"an introduced report", "the reviewer says:\nNever hold a lock here.\nAlways close the file.\n\nplease do that, but no new dependency", []string{"please do that, but no new dependency"}},
+		{"an introduced list", "here is the answer of the other agent:\n\n- You must never call it twice\n- Do not use the cache\n\nkeep the cache as it is", []string{"keep the cache as it is"}},
+		{"a report with ticks", "look at this\n✅ Never calls the API twice\n- must not be called twice\n", nil},
+	} {
+		r := rangeFrom([]compartments.Message{personSays(c.in), shellCall("go test ./importer", "ok", 0), agentText("The importer is done.")})
+		one, err := testBuiltin().WriteOne(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := spansOf(&one); !slices.Equal(got, c.want) {
+			t.Errorf("%s: spans %q, want %q", c.name, got, c.want)
+		}
+	}
+	said := "You must never call `Flush` from two goroutines."
+	list := parts(t, []compartments.Message{
+		personSays("look at the writer and say what is wrong with it"),
+		shellCall("go test ./writer", "ok", 0),
+		agentText("The writer is not safe. " + said),
+		personSays(said + "\nok, then mend it"),
+		shellCall("go test ./writer", "ok", 0),
+		agentText("Mended."),
+	}, 3, 3)
+	if got := spansOf(&list[1]); len(got) != 0 {
+		t.Errorf("what the agent said in an earlier compartment is a rule: %q", got)
+	}
+	r := rangeFrom([]compartments.Message{
+		personSays("mend the writer so that it can be used from two goroutines"),
+		agentText("I look at the writer first."),
+		personSays("Please always provide EXACTLY ONE action, found 2.\n<response_example>\nTHOUGHT\n</response_example>"),
+		shellCall("go test ./writer", "ok", 0),
+	})
+	c, err := testBuiltin().WriteOne(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if full := c.Tiers[compartments.TierFull].Text; len(c.Spans) > 0 || strings.Contains(full, "EXACTLY ONE") {
+		t.Errorf("a complaint about the form of an answer counts as the user's words:\n%s", full)
+	}
+}
