@@ -29,8 +29,9 @@ export function openCodeBinary() {
 
 /** A home directory, a project and a configuration for one OpenCode. */
 export class Place {
-  constructor() {
-    this.root = mkdtempSync(join(tmpdir(), "ctxplugin-e2e-"));
+  /** @param {string} [root] an empty folder, for paths that are the same in every run */
+  constructor(root = mkdtempSync(join(tmpdir(), "ctxplugin-e2e-"))) {
+    this.root = root;
     this.home = join(this.root, "home");
     this.project = join(this.root, "project");
     this.config = join(this.home, ".config");
@@ -41,8 +42,9 @@ export class Place {
    * @param {string} baseURL of the mock provider
    * @param {{context: number, output: number}} limit
    * @param {string[]} plugin other plugins, loaded before those of the plugin folders
+   * @param {object} more settings
    */
-  configure(baseURL, limit, plugin = []) {
+  configure(baseURL, limit, plugin = [], more = {}) {
     const options = { baseURL, apiKey: "none" };
     const cost = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
     const models = {
@@ -61,6 +63,7 @@ export class Place {
         "anthropic-mock": { npm: "@ai-sdk/anthropic", name: "A", options, models },
         "openai-mock": { npm: "@ai-sdk/openai-compatible", name: "O", options, models },
       },
+      ...more,
     };
     writeFileSync(join(this.config, "opencode", "opencode.json"), JSON.stringify(config, null, 2));
   }

@@ -46,6 +46,12 @@ export class Provider {
     this.cache = new Map();
     /** @type {string[][]} */
     this.seen = [];
+    /** Whether a request is refused for the room that its reply might take. */
+    this.refusesForReply = true;
+    /** @type {(request: Recorded) => Reply | undefined} answers a request outside of any script */
+    this.aside = () => undefined;
+    /** @type {(request: Recorded) => void} told of each request when its status is settled */
+    this.heard = () => {};
     this.server = createServer((request, response) => {
       let body = "";
       request.setEncoding("utf8").on("data", (chunk) => (body += chunk));
@@ -131,13 +137,15 @@ export class Provider {
     };
     this.requests.push(recorded);
     const most = body.max_tokens ?? body.max_completion_tokens ?? 0;
-    const refusal = this.#refusal(protocol, tokens, most, marks);
+    const refusal = this.#refusal(protocol, tokens, this.refusesForReply ? most : 0, marks);
     if (refusal) {
       recorded.status = 400;
+      this.heard(recorded);
       response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(refusal));
       return;
     }
-    const reply = title ? { text: "A title" } : this.#next(session, parent, body);
+    const reply = title ? { text: "A title" } : (this.aside(recorded) ?? this.#next(session, parent, body));
+    this.heard(recorded);
     response.writeHead(200, { "content-type": "text/event-stream" });
     if (protocol === "anthropic") streamAnthropic(response, reply, usage);
     else streamOpenAI(response, reply, usage);
