@@ -3,7 +3,9 @@ package session_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"ctxplugin/compartments"
 	"ctxplugin/decay"
@@ -56,11 +58,33 @@ func (h *host) checkFit(request []sent) {
 	if st.Messages < total {
 		h.t.Fatalf("request %d: it weighs %d tokens, and was taken for %d", h.requests, total, st.Messages)
 	}
+	if st.Irreducible != "" {
+		h.checkReason(total)
+	}
 	if st.Irreducible == "" && total > st.Usable {
 		h.t.Fatalf("request %d: %d tokens where %d fit (fold %d, %s)", h.requests, total, st.Usable, st.Fold, st.Reason)
 	}
 	if st.Irreducible != "" && h.least() < st.Usable {
 		h.t.Fatalf("request %d: called irreducible (%s), yet %d tokens would do where %d fit", h.requests, st.Irreducible, h.least(), st.Usable)
+	}
+}
+
+// checkReason: what is said of a request that cannot be made smaller is true, and
+// its numbers add up.
+func (h *host) checkReason(total int) {
+	h.t.Helper()
+	st := h.reply.Stats
+	var ordinal, largest, all, fit, window, reply, fixed int
+	var role string
+	if _, err := fmt.Sscanf(strings.Replace(st.Irreducible, "the record", "message 0 (record)", 1), "message %d %s takes %d of %d tokens where %d fit (window %d - reply %d - system and tools %d)",
+		&ordinal, &role, &largest, &all, &fit, &window, &reply, &fixed); err != nil {
+		h.t.Fatalf("request %d: %q: %v", h.requests, st.Irreducible, err)
+	}
+	if fit != max(0, window-reply-fixed) || window != st.Window || reply != st.Reserve || all <= fit || largest > all || largest < 1 || all < total {
+		h.t.Fatalf("request %d: %q does not add up, %d tokens were sent, %+v", h.requests, st.Irreducible, total, st)
+	}
+	if h.report == 0 && (fit > 0 && fit != st.Usable || all != st.Messages) {
+		h.t.Fatalf("request %d: %q, but of %d tokens %d were usable", h.requests, st.Irreducible, st.Messages, st.Usable)
 	}
 }
 

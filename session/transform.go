@@ -288,7 +288,9 @@ func (p *pass) stale() bool {
 	return false
 }
 
-// irreducible names what is too large for the window even so.
+// irreducible names what is too large for the window even so, in tokens as the
+// provider counts them, so that the numbers add up: what fits is the window less
+// the reply less system text and tools.
 func (p *pass) irreducible() string {
 	largest := &compartments.Entry{}
 	for _, o := range p.inView() {
@@ -296,9 +298,16 @@ func (p *pass) irreducible() string {
 			largest = e
 		}
 	}
-	tokens := largest.Tokens() - p.saved[largest.Ordinal]
-	if p.w.Fixed >= tokens {
-		return fmt.Sprintf("system text and tools take %d tokens of a window of %d, of which %d are kept for the reply", p.w.Fixed, p.w.Context, p.w.Reserve)
+	name, tokens := fmt.Sprintf("message %d (%s)", largest.Ordinal, largest.Role), largest.Tokens()-p.saved[largest.Ordinal]
+	if head := headTokens(p.st.Layout); head > tokens {
+		name, tokens = "the record", head
 	}
-	return fmt.Sprintf("message %d (%s) takes %d tokens where %d fit", largest.Ordinal, largest.Role, tokens, p.w.Usable)
+	fit := max(0, p.w.Context-p.w.Reserve-p.inputs.Fixed)
+	all := max(p.provider(p.messages()), fit+1) // counting back and forth loses a fraction
+	return fmt.Sprintf("%s takes %d of %d tokens where %d fit (window %d - reply %d - system and tools %d)",
+		name, min(all, p.provider(tokens)), all, fit, p.w.Context, p.w.Reserve, p.inputs.Fixed)
 }
+
+// provider is what the provider counts n tokens of messages as; the reverse of
+// uncalibrate.
+func (p *pass) provider(n int) int { return max(n, p.cal.Apply(n)) }

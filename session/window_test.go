@@ -309,3 +309,23 @@ func TestHostThatIgnoresUs(t *testing.T) {
 		t.Fatalf("ignoring %v, told %v", status.HostIgnoring, told)
 	}
 }
+
+// TestWindow_ReasonIsTrue: where system and tools leave little or nothing, what is
+// said of the request names each share of the window; checkReason sums them up.
+func TestWindow_ReasonIsTrue(t *testing.T) {
+	for _, c := range []struct {
+		window, output, fixed int
+		want                  string
+	}{
+		{4000, 1000, 3900, "tokens where 0 fit (window 4000 - reply 1000 - system and tools 3900)"},
+		{4000, 1000, 2970, "tokens where 30 fit (window 4000 - reply 1000 - system and tools 2970)"},
+		{2000, 500, 1499, "tokens where 1 fit (window 2000 - reply 500 - system and tools 1499)"},
+	} {
+		h := start(t, c.window)
+		h.output, h.fixed = c.output, c.fixed
+		h.user("one short question after another, of some forty tokens, " + strings.Repeat("and so on ", 10))
+		if st := h.request().Stats; !strings.HasPrefix(st.Irreducible, "message 1 (user) takes ") || !strings.HasSuffix(st.Irreducible, c.want) {
+			t.Errorf("%+v: %q", c, st.Irreducible)
+		}
+	}
+}
