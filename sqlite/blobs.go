@@ -109,14 +109,20 @@ func (r *reading) content(b blob, echoes bool) ([]byte, error) {
 func unreadable(err error) bool { return err != nil && resultCode(err) == 0 }
 
 // putMessage stores the JSON of a message of a session.
-func (w *writing) putMessage(session int64, content []byte, hash compartments.Hash, c cuts) (int64, error) {
-	return w.putCut(content, hash, c, func(s span) (int64, error) {
-		for _, call := range c.calls {
+func (w *writing) putMessage(session int64, content []byte, p *preparedEntry) (int64, error) {
+	next := 0
+	return w.putCut(content, p.hash, p.cuts, func(s span) (int64, error) {
+		at := next // strings come in order
+		next++
+		for _, call := range p.cuts.calls {
 			if call.output == s && bytes.HasPrefix(call.tool.of(content), []byte(ownToolPrefix)) {
 				return w.putEcho(session, s.of(content), call.input.of(content))
 			}
 		}
-		return w.putPayload(s.of(content))
+		if p.packed == nil {
+			return w.putPayload(s.of(content))
+		}
+		return w.putPacked(&p.packed[at], s.len())
 	})
 }
 
@@ -169,18 +175,33 @@ func (w *writing) putCut(content []byte, hash compartments.Hash, c cuts, put fun
 	return key, nil
 }
 
+// packed is a payload as it is stored.
+type packed struct {
+	hash  compartments.Hash
+	form  int
+	bytes []byte
+}
+
 // putPayload stores a string once for all documents and returns its key.
 func (w *writing) putPayload(content []byte) (int64, error) {
-	hash := compartments.Hash(sha256.Sum256(content))
-	key, err := w.payload(hash)
+	p := packed{hash: sha256.Sum256(content)}
+	key, err := w.payload(p.hash)
 	if err != nil || key != 0 {
 		return key, err
 	}
-	form, packed, err := w.pack.pack(content)
-	if err != nil {
+	if p.form, p.bytes, err = w.pack.pack(content); err != nil {
 		return 0, err
 	}
-	return w.insert(packed, hash, len(content), form, true)
+	return w.insert(p.bytes, p.hash, len(content), p.form, true)
+}
+
+// putPacked is putPayload for a string of some length that is packed already.
+func (w *writing) putPacked(p *packed, size int) (int64, error) {
+	key, err := w.payload(p.hash)
+	if err != nil || key != 0 {
+		return key, err
+	}
+	return w.insert(p.bytes, p.hash, size, p.form, true)
 }
 
 // payload finds a payload by its hash; 0 means that there is none.

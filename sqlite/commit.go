@@ -22,7 +22,7 @@ const lastOrdinal = 1<<ordinalBits - 1
 // was made from, or the database stays locked; CodeBadInput when the batch
 // contradicts itself; CodeStorage when it cannot be written.
 func (s *Store) Commit(ctx context.Context, b *compartments.Batch) (version int64, err error) {
-	p, err := prepare(b)
+	p, err := s.pack.prepare(b)
 	if err == nil {
 		err = s.write(ctx, func(w *writing) error {
 			if version, err = w.batch(p); err != nil {
@@ -54,32 +54,31 @@ type preparedEntry struct {
 	record []byte
 	hash   compartments.Hash // of the raw JSON, if there is any
 	cuts   cuts
+	packed []packed // of the long strings of a message among many; else nil
 }
 
 // prepare checks and encodes a batch before the writer is taken.
-func prepare(b *compartments.Batch) (*prepared, error) {
+func (pack *packer) prepare(b *compartments.Batch) (*prepared, error) {
 	p := &prepared{Batch: b, entries: make([]preparedEntry, len(b.Entries)), compartments: make([][]byte, len(b.Compartments))}
 	if b.Session == "" {
 		return nil, badBatch("it names no session")
 	}
+	pack.entries(p)
 	d := digester{}
 	d.number(b.Version)
 	d.bytes([]byte(b.Session))
 	d.bytes([]byte(b.Parent))
 	for i := range b.Entries {
-		e, into := &b.Entries[i], &p.entries[i]
+		e, made := &b.Entries[i], &p.entries[i]
 		if e.Entry.Ordinal < 1 || e.Entry.Ordinal > lastOrdinal {
 			return nil, badBatch("ordinal %d is outside 1..%d", e.Entry.Ordinal, lastOrdinal)
 		}
-		into.record = encodeEntry(&e.Entry)
 		d.number(int64(e.Entry.Ordinal))
 		d.bytes([]byte(e.Entry.ID))
 		d.bytes(e.Entry.Hash[:])
-		d.bytes(into.record)
+		d.bytes(made.record)
 		if e.Raw != nil {
-			into.hash = sha256.Sum256(e.Raw)
-			into.cuts, _ = split(e.Raw)
-			d.bytes(into.hash[:])
+			d.bytes(made.hash[:])
 		}
 	}
 	d.number(int64(b.ListFrom))
@@ -266,7 +265,7 @@ func (w *writing) entry(row *sessionRow, e *compartments.EntryWrite, p *prepared
 		return w.c.exec(w.ctx, `UPDATE messages SET id = ?, hash = ?, entry = ?, opens = max(opens, ?)
 			WHERE session = ? AND ordinal = ?`, string(e.Entry.ID), e.Entry.Hash[:], p.record, opens, row.key, ordinal)
 	}
-	fresh, err := w.putMessage(row.key, e.Raw, p.hash, p.cuts)
+	fresh, err := w.putMessage(row.key, e.Raw, p)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const (
 
 var errMalformed = errors.New("malformed record")
 
-// packer compresses with one reused encoder. It may be used from any goroutine.
+// packer compresses with reused encoders. It may be used from any goroutine.
 type packer struct {
 	once sync.Once
 	err  error
@@ -35,7 +35,7 @@ type packer struct {
 func (p *packer) start() error {
 	p.once.Do(func() {
 		p.enc, p.err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
-			zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
+			zstd.WithEncoderConcurrency(2), zstd.WithEncoderCRC(false), zstd.WithAllLitEntropyCompression(true))
 		if p.err == nil {
 			p.dec, p.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(largestBlob))
 		}
