@@ -73,16 +73,7 @@ func (w *writing) mayShow(session int64, f *compartments.Fold) error {
 		return nil
 	}
 	least := f.Inputs.Recording.Least()
-	for _, id := range slices.Sorted(maps.Keys(shown)) {
-		var record []byte
-		found, err := w.c.row(w.ctx, `SELECT b.bytes FROM compartments c JOIN blobs b ON b.key = c.document
-			WHERE c.session = ? AND c.id = ? AND c.served = 1`, []any{session, int64(id)}, &record)
-		if err != nil {
-			return err
-		}
-		if !found {
-			continue
-		}
+	check := func(id compartments.CompartmentID, record []byte) error {
 		c := compartments.Compartment{ID: id}
 		if err := decodeCompartment(record, &c); err != nil {
 			return err
@@ -91,6 +82,31 @@ func (w *writing) mayShow(session int64, f *compartments.Fold) error {
 			return compartments.Errorf(compartments.CodeIllegal, "fold %d shows compartment %d, messages %d-%d, as %s, which its class (%s) and the floors forbid",
 				f.Number, id, c.First, c.Last, shown[id], c.Retention)
 		}
+		return nil
+	}
+	const stored = `SELECT c.id, b.bytes FROM compartments c JOIN blobs b ON b.key = c.document
+		WHERE c.session = ? AND c.served = 1 AND c.id BETWEEN ? AND ? ORDER BY c.id`
+	ids := slices.Sorted(maps.Keys(shown))
+	for len(ids) > 0 {
+		n := 1 // one query for a run of ids with few others between them
+		for n < len(ids) && ids[n]-ids[n-1] <= 4 {
+			n++
+		}
+		err := w.c.rows(w.ctx, stored, []any{session, int64(ids[0]), int64(ids[n-1])}, func(r *sql.Rows) error {
+			var id compartments.CompartmentID
+			var record sql.RawBytes
+			if err := r.Scan(&id, &record); err != nil {
+				return err
+			}
+			if _, ok := shown[id]; !ok {
+				return nil
+			}
+			return check(id, record)
+		})
+		if err != nil {
+			return err
+		}
+		ids = ids[n:]
 	}
 	return nil
 }
