@@ -102,6 +102,32 @@ type Fold struct {
 	Decisions  []Decision
 }
 
+// FoldSummary is what a ledger shows of a fold. Before and After are tokens of
+// messages.
+type FoldSummary struct {
+	Number     int
+	At         int64
+	Reason     Reason
+	Divergence int
+	Pairs      int
+	Through    Ordinal
+	Before     int
+	After      int
+	Tiers      map[Tier]int // compartments by tier
+}
+
+// Summary sums a fold up.
+func (f *Fold) Summary() FoldSummary {
+	s := FoldSummary{Number: f.Number, At: f.At, Reason: f.Reason, Divergence: f.Divergence, Pairs: len(f.Layout), Through: f.Through,
+		Before: f.Inputs.Before, After: f.Inputs.After, Tiers: map[Tier]int{}}
+	for _, pair := range f.Layout {
+		for _, item := range pair.Items {
+			s.Tiers[item.Tier] += len(item.Compartments)
+		}
+	}
+	return s
+}
+
 // Decision is one change of one compartment at one fold.
 type Decision struct {
 	Compartment CompartmentID `json:"compartment"`

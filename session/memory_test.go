@@ -152,13 +152,16 @@ func (m *memory) Copies(_ context.Context, id compartments.SessionID, first comp
 	return out, nil
 }
 
-func (m *memory) Folds(_ context.Context, id compartments.SessionID) ([]compartments.Fold, error) {
+func (m *memory) Ledger(_ context.Context, id compartments.SessionID) ([]compartments.FoldSummary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	var out []compartments.FoldSummary
 	if k := m.all[id]; k != nil {
-		return k.folds, nil
+		for i := range k.folds {
+			out = append(out, k.folds[i].Summary())
+		}
 	}
-	return nil, nil
+	return out, nil
 }
 
 func (m *memory) Search(context.Context, compartments.SessionID, string, int) ([]compartments.Hit, error) {

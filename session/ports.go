@@ -25,8 +25,8 @@ type Store interface {
 	// Copies lists sessions whose first message has this content hash, newest
 	// first: the sessions that id may be a fork of.
 	Copies(ctx context.Context, id compartments.SessionID, first compartments.Hash) ([]compartments.SessionID, error)
-	// Folds returns the folds of a session, oldest first.
-	Folds(ctx context.Context, id compartments.SessionID) ([]compartments.Fold, error)
+	// Ledger sums up the folds of a session, oldest first.
+	Ledger(ctx context.Context, id compartments.SessionID) ([]compartments.FoldSummary, error)
 	// Search finds words or an exact string in messages and compartments.
 	Search(ctx context.Context, id compartments.SessionID, query string, limit int) ([]compartments.Hit, error)
 	// Index makes up to limit newly stored messages searchable and returns how

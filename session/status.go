@@ -18,7 +18,7 @@ func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Statu
 		if err := se.mustExist(); err != nil {
 			return err
 		}
-		folds, err := s.cfg.Store.Folds(ctx, id)
+		folds, err := s.cfg.Store.Ledger(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Statu
 	return out, err
 }
 
-func (se *Session) status(folds []compartments.Fold) Status {
+func (se *Session) status(folds []compartments.FoldSummary) Status {
 	out := Status{Session: se.id, Stats: se.st.Stats, Messages: len(se.list), Tiers: map[string]int{}, Calibration: map[string]int{},
 		Numbers: numbers(se.cfg.Settings), HostIgnoring: se.st.Unnamed >= ignoredAfter}
 	standing := 0
@@ -57,12 +57,10 @@ func (se *Session) status(folds []compartments.Fold) Status {
 		out.Calibration[model] = c.Apply(1000)
 	}
 	for _, f := range folds {
-		line := FoldLine{Number: f.Number, At: f.At, Reason: string(f.Reason), Divergence: f.Divergence, Pairs: len(f.Layout),
-			Through: int64(f.Through), Before: f.Inputs.Before, After: f.Inputs.After, Tiers: map[string]int{}}
-		for _, pair := range f.Layout {
-			for _, item := range pair.Items {
-				line.Tiers[item.Tier.String()] += len(item.Compartments)
-			}
+		line := FoldLine{Number: f.Number, At: f.At, Reason: string(f.Reason), Divergence: f.Divergence, Pairs: f.Pairs,
+			Through: int64(f.Through), Before: f.Before, After: f.After, Tiers: map[string]int{}}
+		for tier, n := range f.Tiers {
+			line.Tiers[tier.String()] = n
 		}
 		out.Folds = append(out.Folds, line)
 	}

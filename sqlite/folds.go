@@ -243,3 +243,55 @@ func (r *reading) decisions(session int64, folds []compartments.Fold) error {
 		return nil
 	})
 }
+
+// Ledger sums up the folds of a session, oldest first, without reading texts,
+// decisions or recordings. A session that is not stored has none.
+func (s *Store) Ledger(ctx context.Context, id compartments.SessionID) ([]compartments.FoldSummary, error) {
+	var list []compartments.FoldSummary
+	err := s.read(ctx, func(r *reading) error {
+		key, err := r.session(id)
+		if err != nil || key == 0 {
+			return err
+		}
+		return r.c.rows(r.ctx, `SELECT number, at, reason, divergence, through, ifnull(inputs ->> '$.before', 0), ifnull(inputs ->> '$.after', 0), layout
+			FROM folds WHERE session = ? ORDER BY number`, []any{key}, func(rows *sql.Rows) error {
+			f := compartments.FoldSummary{Tiers: map[compartments.Tier]int{}}
+			var layout sql.RawBytes
+			if err := rows.Scan(&f.Number, &f.At, &f.Reason, &f.Divergence, &f.Through, &f.Before, &f.After, &layout); err != nil {
+				return err
+			}
+			if f.Pairs, err = r.countTiers(layout, f.Tiers); err != nil {
+				return fmt.Errorf("fold %d: %w", f.Number, err)
+			}
+			list = append(list, f)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, s.fail(fmt.Sprintf("read the ledger of session %s", id), err)
+	}
+	return list, nil
+}
+
+// countTiers counts the compartments of a stored layout by tier, and its pairs.
+func (r *reading) countTiers(layout []byte, tiers map[compartments.Tier]int) (pairs int, err error) {
+	bare, err := r.pack.unpack(formPacked, layout)
+	if err != nil {
+		return 0, err
+	}
+	var list []struct {
+		Items []struct {
+			Compartments []compartments.CompartmentID `json:"compartments"`
+			Tier         compartments.Tier            `json:"tier"`
+		} `json:"items"`
+	}
+	if err := json.Unmarshal(bare, &list); err != nil {
+		return 0, err
+	}
+	for i := range list {
+		for _, item := range list[i].Items {
+			tiers[item.Tier] += len(item.Compartments)
+		}
+	}
+	return len(list), nil
+}

@@ -177,6 +177,17 @@ func compare(rt *rapid.T, s *sqlite.Store, m *model) {
 	if diff := cmp.Diff(m.folds, folds, cmpopts.EquateEmpty()); diff != "" {
 		rt.Fatalf("folds of %q:\n%s", id, diff)
 	}
+	ledger, err := s.Ledger(ctx, id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	var sums []compartments.FoldSummary
+	for i := range m.folds {
+		sums = append(sums, m.folds[i].Summary())
+	}
+	if diff := cmp.Diff(sums, ledger, cmpopts.EquateEmpty()); diff != "" {
+		rt.Fatalf("ledger of %q:\n%s", id, diff)
+	}
 }
 
 func drawBatch(rt *rapid.T, m *model) *compartments.Batch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,9 @@ func TestLoad_UnknownIsNil(t *testing.T) {
 	ctx := context.Background()
 	if st, err := s.Load(ctx, "none"); st != nil || err != nil {
 		t.Errorf("load: %v, %v", st, err)
+	}
+	if ledger, err := s.Ledger(ctx, "none"); ledger != nil || err != nil {
+		t.Errorf("ledger of an unknown session: %v, %v", ledger, err)
 	}
 	if folds, err := s.Folds(ctx, "none"); folds != nil || err != nil {
 		t.Errorf("folds: %v, %v", folds, err)
@@ -146,11 +150,35 @@ func TestFolds_TextsOfTheLast20(t *testing.T) {
 			Fold: &compartments.Fold{Number: n, Reason: compartments.ReasonPays, PlanID: id, Layout: layout, Inputs: compartments.FoldInputs{Window: n},
 				Decisions: []compartments.Decision{{Compartment: compartments.CompartmentID(n), To: compartments.TierFull, Reason: compartments.ReasonNew}}}})
 	}
+	ledger, err := s.Ledger(context.Background(), "ses")
+	if err != nil {
+		t.Fatal(err)
+	}
 	folds, err := s.Folds(context.Background(), "ses")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(folds) != 25 {
+	for i := range folds {
+		if want := folds[i].Summary(); !reflect.DeepEqual(ledger[i], want) {
+			t.Errorf("ledger: %+v, want %+v", ledger[i], want)
+		}
+	}
+	// the ledger needs neither texts nor decisions
+	if err := s.write(context.Background(), func(w *writing) error {
+		if err := w.c.exec(w.ctx, `DELETE FROM decisions`); err != nil {
+			return err
+		}
+		return w.c.exec(w.ctx, `UPDATE folds SET texts = 999999 WHERE texts IS NOT NULL`)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Folds(context.Background(), "ses"); err == nil {
+		t.Error("folds without their texts were read")
+	}
+	if again, err := s.Ledger(context.Background(), "ses"); err != nil || !reflect.DeepEqual(again, ledger) {
+		t.Errorf("the ledger needs texts: %v", err)
+	}
+	if len(folds) != 25 || len(ledger) != 25 {
 		t.Fatalf("%d folds", len(folds))
 	}
 	for i, f := range folds {
