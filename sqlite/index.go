@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	indexBytes  = 64 << 10 // text that one transaction makes searchable, roughly
-	indexPieces = 32       // most messages of one transaction
-	mergePages  = 48       // pages of the word index that one transaction merges
+	indexBytes  = 24 << 10 // text that one transaction makes searchable, roughly
+	indexPieces = 12       // most messages of one transaction
+	mergePages  = 20       // pages of the word index that one transaction merges
 )
 
 // Index makes up to limit of the messages and compartments that wait searchable,
