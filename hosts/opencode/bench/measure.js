@@ -140,9 +140,6 @@ export class Measure {
       summaries: this.summaries,
       whole: spread(viewed.map(({ whole }) => whole)),
       history: spread(viewed.map(({ history }) => history)),
-      // Nothing rendered is enough as long as nothing has left.
-      historyBelow: (/** @type {number} */ least) =>
-        viewed.filter(({ history, full }) => history < least && !full).length,
       lost: planted.filter((item) => !isIn(item, this.last)).length,
       planted: planted.length,
       kept,

@@ -3,12 +3,13 @@
  * each contender in turn. `--help` names the options.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { exported } from "./export.js";
+import { playFast } from "./fast.js";
 import { Measure } from "./measure.js";
 import { play } from "./play.js";
 import { missed, table } from "./report.js";
@@ -24,6 +25,8 @@ const HELP = `npm run bench -- [options]
   --turns N         turns of the workload (150)
   --seed N          of the workload (1)
   --binary FILE     the ctxplugin binary, instead of building it
+  --fast            without the host: seconds instead of minutes; knows no contender called host
+  --against FILE    take the contenders that do not play from what --json wrote of the same workload
   --json FILE       write all figures, request by request
   --export FILE     write the workload as a session file for ctxplugin replay, and play nothing
   --no-check        report only, whatever the figures are
@@ -43,6 +46,8 @@ async function main() {
     seed: { type: "string", default: "1" },
     binary: { type: "string" },
     json: { type: "string" },
+    fast: { type: "boolean" },
+    against: { type: "string" },
     export: { type: "string" },
     "no-check": { type: "boolean" },
     help: { type: "boolean" },
@@ -60,6 +65,11 @@ async function main() {
     return /** @type {Contender} */ (name);
   });
 
+  const earlier = values.against ? JSON.parse(readFileSync(values.against, "utf8")) : undefined;
+  if (earlier && (earlier.seed !== seed || earlier.turns !== turns)) {
+    throw new Error(`--against: ${values.against} has seed ${earlier.seed} and ${earlier.turns} turns`);
+  }
+
   const slot = takeSlot();
   process.once("exit", () => rmSync(slot, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
@@ -76,6 +86,7 @@ async function main() {
   for (const window of windows) {
     all[window] = {};
     for (const contender of contenders) {
+      if (values.fast && contender === "host") continue;
       const started = Date.now();
       const measure = new Measure(work, window);
       const turn = (/** @type {number} */ i) => {
@@ -83,7 +94,7 @@ async function main() {
         if (i % 10 === 0)
           console.error(`${window} ${contender}: turn ${i + 1} of ${turns}, ${seconds(started)} s`);
       };
-      const played = await play(
+      const played = await (values.fast ? playFast : play)(
         { contender, window, root, binary, workload: work },
         { turn, aside: (request) => measure.aside(request), request: (request) => measure.request(request) },
       );
@@ -91,11 +102,21 @@ async function main() {
       console.error(`${window} ${contender}: done, ${seconds(started)} s`);
       if (values.json) writeFileSync(values.json, JSON.stringify({ seed, turns, windows: all }));
     }
+    all[window] = { ...all[window], ...others(earlier?.windows[window], all[window]) };
     console.log(`${table(window, all[window])}\n`);
   }
   const lines = windows.flatMap((window) => missed(window, all[window]));
   for (const line of lines) console.log(`missed: ${line}`);
   return lines.length > 0 && !values["no-check"] ? 1 : 0;
+}
+
+/**
+ * @param {Results | undefined} earlier
+ * @param {Results} played
+ * @returns {Results} of the earlier ones those that did not play now
+ */
+function others(earlier, played) {
+  return Object.fromEntries(Object.entries(earlier ?? {}).filter(([name]) => !(name in played)));
 }
 
 /**

@@ -252,8 +252,11 @@ function sum(numbers) {
   return numbers.reduce((x, y) => x + y, 0);
 }
 
-/** @param {Block} block */
-function weigh({ text }) {
+/**
+ * @param {Block} block
+ * @returns {number} tokens
+ */
+export function weigh({ text }) {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
@@ -261,7 +264,7 @@ function weigh({ text }) {
  * @param {any} body
  * @returns {Block[]}
  */
-function anthropicBlocks(body) {
+export function anthropicBlocks(body) {
   const system =
     typeof body.system === "string" ? [{ type: "text", text: body.system }] : (body.system ?? []);
   const blocks = [...(body.tools ?? []), ...system].map((piece) => block("", piece));

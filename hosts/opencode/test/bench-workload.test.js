@@ -163,6 +163,22 @@ test("changes of the prefix are split by where in the turn they come", () => {
   assert.deepEqual(changes, { all: 2, turnStart: 1, inside: 1, withoutNewHead: 2 });
 });
 
+/** @param {Partial<import("../bench/measure.js").Row>} figures */
+const row = (figures) => ({
+  turn: VIEW_FROM,
+  first: true,
+  tokens: 1,
+  bytes: 1,
+  shared: 0,
+  read: 0,
+  changed: false,
+  head: false,
+  whole: 8,
+  history: 20_000,
+  full: false,
+  ...figures,
+});
+
 /** A result that holds every line at any window. */
 const good = () => {
   const measure = new Measure(work, 100);
@@ -174,7 +190,7 @@ const good = () => {
     errors: [],
   });
   const sizes = { requests: 380, prefixCost: 70, markCost: 70, whole: { least: 8, median: 9 } };
-  return { ...result, ...sizes, historyBelow: (/** @type {number} */ _least) => 0 };
+  return { ...result, ...sizes, rows: [row({ history: 20_000 }), row({ history: 10, full: true })] };
 };
 
 test("each line that is missed is named, and none other", () => {
@@ -191,7 +207,7 @@ test("each line that is missed is named, and none other", () => {
     [{ refused: 1 }, /refused: 1/],
     [{ whole: { least: 4, median: 9 } }, /least 4/],
     [{ whole: { least: 8, median: 7 } }, /median 7/],
-    [{ historyBelow: () => 2 }, /2 requests with less than 5000/],
+    [{ rows: [row({ history: 4_999 }), row({ history: 5_000 })] }, /1 requests with less than 5000/],
     [{ errors: ["turn 3: no"] }, /1 turns failed/],
     [{ unplanned: 1 }, /1 tool outputs/],
     [{ requests: 0 }, /no request/],
@@ -204,10 +220,11 @@ test("each line that is missed is named, and none other", () => {
 });
 
 test("the wider window asks for more", () => {
-  const ours = { ...good(), whole: { least: 5, median: 8 }, prefixCost: 80, markCost: 80 };
+  const rows = [row({ history: 5_000 }), row({ turn: VIEW_FROM - 1, history: 0 })];
+  const ours = { ...good(), whole: { least: 5, median: 8 }, prefixCost: 80, markCost: 80, rows };
   const host = { ...good(), prefixCost: 100, markCost: 100 };
   assert.deepEqual(missed(60_000, { ours, host }), []);
-  assert.equal(missed(200_000, { ours, host }).length, 3);
+  assert.equal(missed(200_000, { ours, host }).length, 4);
 });
 
 test("the table has a column for each contender, also without a host to compare with", () => {
