@@ -77,7 +77,7 @@ type commands struct {
 
 	Serve     serveCommand     `cmd:"" help:"Speak JSON-RPC over stdin and stdout. Hosts start this."`
 	Status    statusCommand    `cmd:"" help:"Show the numbers that decisions about a session use, or where everything lies."`
-	Sessions  sessionsCommand  `cmd:"" help:"List the stored sessions, the last changed first."`
+	Sessions  sessionsCommand  `cmd:"" help:"List the stored sessions, or forget one."`
 	Expand    expandCommand    `cmd:"" help:"Print stored messages exactly as the host sent them, one JSON text a line."`
 	Replay    replayCommand    `cmd:"" help:"Play recorded sessions against this program and report what a model would have read, and at what cost."`
 	Settings  settingsCommand  `cmd:"" name:"config" help:"Print the settings in force and where each comes from."`

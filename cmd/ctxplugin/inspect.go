@@ -91,14 +91,14 @@ func (in *inspection) name(ctx context.Context, start string) (compartments.Sess
 	return "", usage("%s: %d sessions begin with %q", in.config.Database, len(found), start)
 }
 
-// sessionsCommand lists the stored sessions.
-type sessionsCommand struct {
+// listCommand lists the stored sessions.
+type listCommand struct {
 	database
 	JSON bool `help:"Print one JSON document."`
 }
 
 // Run implements the command.
-func (s *sessionsCommand) Run(p *program) (err error) {
+func (s *listCommand) Run(p *program) (err error) {
 	in, err := s.open(p)
 	if err != nil {
 		return err
