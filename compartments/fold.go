@@ -14,6 +14,7 @@ const (
 	ReasonPressure  Reason = "pressure"   // no cache price: pressure alone decides
 	ReasonAsked     Reason = "asked"      // the user asked for it
 	ReasonFirst     Reason = "first"      // first sight of a session that is already long
+	ReasonUndone    Reason = "undone"     // the user took a fold back
 )
 
 // The reasons of tier changes, besides those of the fold itself.
@@ -73,7 +74,12 @@ type FoldInputs struct {
 
 	Replaces  string     `json:"replaces,omitempty"`  // plan that was in force before
 	Stubs     int        `json:"stubs,omitempty"`     // of the plan that the fold made
-	Recording *Recording `json:"recording,omitempty"` // nil for folds of before there was one
+	Undoes    int        `json:"undoes,omitempty"`    // number of the fold that this one takes back
+	Recording *Recording `json:"recording,omitempty"` // nil for folds of before there was one, and for those that take one back
+
+	// Inherited is the layout that a fork took over from its source, without the
+	// texts. Only its first fold has it.
+	Inherited []PairLayout `json:"inherited,omitempty"`
 }
 
 // Prices are what the host's model costs, in micro-units of money per million
@@ -136,4 +142,18 @@ type Decision struct {
 	Highest     Tier          `json:"highest"` // of the legal range
 	Lowest      Tier          `json:"lowest"`
 	Reason      Reason        `json:"reason"`
+}
+
+// Standing returns those folds that nobody took back, by their places in a ledger
+// that is complete: the last one is in force, and each replaced the one before.
+func Standing(folds []Fold) []int {
+	var stack []int
+	for i := range folds {
+		if folds[i].Inputs.Undoes == 0 {
+			stack = append(stack, i)
+		} else if n := len(stack); n > 0 && folds[stack[n-1]].Number == folds[i].Inputs.Undoes {
+			stack = stack[:n-1]
+		}
+	}
+	return stack
 }

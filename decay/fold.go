@@ -133,10 +133,7 @@ func (m *Material) selected(kept int, candidates []Candidate, budget, target int
 // choose selects and lays out the new pair of an option whose candidates and
 // kept pairs are known. It returns the tokens of the candidates that stay raw.
 func (o *Option) choose(budget, target int, s Settings) (raw int) {
-	opening := Preamble(o.Divergence == 0)
-	if len(o.Rest) > 0 {
-		opening += awayTokens
-	}
+	opening := o.opening()
 	o.Target = budget - o.Kept - o.Held - opening
 	o.Selection = Select(o.Candidates, o.Target, s)
 	if o.Selection.last > 0 { // something had to give: make room for a while
@@ -156,6 +153,15 @@ func (o *Option) choose(budget, target int, s Settings) (raw int) {
 		o.Raw++
 	}
 	return raw
+}
+
+// opening is the most tokens that the new pair takes besides its entries.
+func (o *Option) opening() int {
+	n := Preamble(o.Divergence == 0)
+	if len(o.Rest) > 0 {
+		n += awayTokens
+	}
+	return n
 }
 
 // Moment is what the timing of a fold depends on. Counts are tokens.

@@ -18,6 +18,7 @@ type Selection struct {
 	Tokens    int // of all, as rendered
 	GroupSize int // compartments in one index line
 	last      loss
+	taken     int // demotions of the list
 	fits      bool
 }
 
@@ -52,40 +53,18 @@ type turn struct {
 // what stands before a rendered compartment is rendered too.
 func Select(candidates []Candidate, target int, s Settings) Selection {
 	sel := Selection{Tiers: make([]compartments.Tier, len(candidates)), GroupSize: groupSize(len(candidates), target)}
-	now := make([]point, len(candidates))
-	// at most one step for each tier below the highest, and one out of the record
-	steps := make([]step, 0, (len(compartments.Rendered)+1)*len(candidates))
-	turns := make([]turn, 0, cap(steps))
-	points := make([]point, 0, 8)
-	total, most := int64(0), int64(target)*tokenUnit
-	var indexing loss // of the last step into an index line: they go oldest first
-	for i := range candidates {
-		var tail point
-		points, tail = legalPoints(points[:0], &candidates[i], len(candidates)-1-i, sel.GroupSize, s)
-		h := hull(points)
-		now[i] = h[0]
-		total += h[0].tokens
-		var before loss
-		for j := 1; j < len(h); j++ {
-			before = rate(h[j-1], h[j])
-			turns = append(turns, turn{before, int32(len(steps))})
-			steps = append(steps, step{i, h[j], h[j-1].tokens - h[j].tokens})
-		}
-		if lowest := h[len(h)-1]; tail.tier != compartments.TierNone && tail.tokens < lowest.tokens {
-			indexing = max(indexing, before, rate(lowest, tail))
-			turns = append(turns, turn{indexing, int32(len(steps))})
-			steps = append(steps, step{i, tail, lowest.tokens - tail.tokens})
-		}
-	}
+	list := demotionsOf(candidates, sel.GroupSize, s)
+	now, total, most := list.now, list.total, int64(target)*tokenUnit
 	lines := false
-	for _, t := range inOrder(turns) {
+	for _, t := range list.turns {
 		if total <= most && (!lines || asRendered(candidates, now, sel.GroupSize) <= most) {
 			break
 		}
-		st := steps[t.at]
+		st := list.steps[t.at]
 		now[st.candidate] = st.to
 		total -= st.saves
 		sel.last = t.loss
+		sel.taken++
 		lines = lines || st.to.tier == compartments.TierIndex
 	}
 	renderBeforeRendered(candidates, now, sel.GroupSize, s)
@@ -95,6 +74,45 @@ func Select(candidates []Candidate, target int, s Settings) Selection {
 	sel.Tokens = int((asRendered(candidates, now, sel.GroupSize) + tokenUnit - 1) / tokenUnit)
 	sel.fits = sel.Tokens <= target
 	return sel
+}
+
+// demotions is the one list of them.
+type demotions struct {
+	now   []point // of each candidate before the first demotion
+	total int64   // that all of these take, in 1/tokenUnit
+	steps []step  // candidates in order, each one's downwards
+	turns []turn  // the list: steps in the order in which they are taken
+}
+
+func demotionsOf(candidates []Candidate, group int, s Settings) demotions {
+	list := demotions{now: make([]point, len(candidates))}
+	// at most one step for each tier below the highest, and one out of the record
+	list.steps = make([]step, 0, (len(compartments.Rendered)+1)*len(candidates))
+	turns := make([]turn, 0, cap(list.steps))
+	points := make([]point, 0, 8)
+	add := func(at loss, st step) {
+		turns = append(turns, turn{at, int32(len(list.steps))})
+		list.steps = append(list.steps, st)
+	}
+	var indexing loss // of the last step into an index line: they go oldest first
+	for i := range candidates {
+		var tail point
+		points, tail = legalPoints(points[:0], &candidates[i], len(candidates)-1-i, group, s)
+		h := hull(points)
+		list.now[i] = h[0]
+		list.total += h[0].tokens
+		var before loss
+		for j := 1; j < len(h); j++ {
+			before = rate(h[j-1], h[j])
+			add(before, step{i, h[j], h[j-1].tokens - h[j].tokens})
+		}
+		if lowest := h[len(h)-1]; tail.tier != compartments.TierNone && tail.tokens < lowest.tokens {
+			indexing = max(indexing, before, rate(lowest, tail))
+			add(indexing, step{i, tail, lowest.tokens - tail.tokens})
+		}
+	}
+	list.turns = inOrder(turns)
+	return list
 }
 
 // asRendered is what the points take together, in 1/tokenUnit: an index line

@@ -53,7 +53,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 func (p *pass) perhaps(batch *compartments.Batch, m decay.Moment) error {
 	s := p.settings()
 	material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
-	if !p.led(p.v, p.reach(&material)) {
+	if !p.led(p.v, p.reach(&material)) || p.heldBack(&material) {
 		return nil
 	}
 	if len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) || !m.Ripe(material.Tail, p.w, s) {
@@ -289,7 +289,10 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 		layout = append(layout, pair)
 	}
 	before := p.inputs.Before
-	p.st.Layout = layout
+	if p.folds == 0 {
+		p.inputs.Inherited = withoutTexts(p.st.Layout)
+	}
+	p.st.Layout, p.st.Undone = layout, 0
 	p.st.Applied = false
 	plan := p.planOf(layout, through)
 	for _, e := range p.plan.Edits {
@@ -327,10 +330,7 @@ const pairTokens = 2*compartments.FrameTokens + 3
 
 // hashInputs names everything that a fold's bytes follow from.
 func hashInputs(f *compartments.Fold) compartments.Hash {
-	layout := slices.Clone(f.Layout)
-	for i := range layout {
-		layout[i].Text = ""
-	}
+	layout := withoutTexts(f.Layout)
 	b, err := json.Marshal(struct {
 		Reason compartments.Reason
 		Inputs compartments.FoldInputs

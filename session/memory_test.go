@@ -20,6 +20,7 @@ type kept struct {
 	compartments.Stored
 	raws    map[compartments.Ordinal][]byte
 	folds   []compartments.Fold
+	plans   map[string][]byte
 	retired map[compartments.CompartmentID]bool
 }
 
@@ -75,7 +76,7 @@ func (m *memory) Commit(_ context.Context, b *compartments.Batch) (int64, error)
 	}
 	k := m.all[b.Session]
 	if k == nil {
-		k = &kept{raws: map[compartments.Ordinal][]byte{}, retired: map[compartments.CompartmentID]bool{}}
+		k = &kept{raws: map[compartments.Ordinal][]byte{}, plans: map[string][]byte{}, retired: map[compartments.CompartmentID]bool{}}
 		k.Session = b.Session
 		m.all[b.Session] = k
 	}
@@ -117,6 +118,7 @@ func (m *memory) Commit(_ context.Context, b *compartments.Batch) (int64, error)
 	}
 	if b.Plan != nil {
 		k.PlanID, k.Plan = b.PlanID, b.Plan
+		k.plans[b.PlanID] = b.Plan
 	}
 	if b.State != nil {
 		k.State = b.State
@@ -152,6 +154,15 @@ func (m *memory) Copies(_ context.Context, id compartments.SessionID, first comp
 	return out, nil
 }
 
+func (m *memory) Folds(_ context.Context, id compartments.SessionID) ([]compartments.Fold, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.all[id]; k != nil {
+		return k.folds, nil
+	}
+	return nil, nil
+}
+
 func (m *memory) Ledger(_ context.Context, id compartments.SessionID) ([]compartments.FoldSummary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -162,6 +173,24 @@ func (m *memory) Ledger(_ context.Context, id compartments.SessionID) ([]compart
 		}
 	}
 	return out, nil
+}
+
+func (m *memory) Compartments(_ context.Context, id compartments.SessionID) ([]compartments.Compartment, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.all[id]; k != nil {
+		return slices.Clone(k.Compartments), nil
+	}
+	return nil, nil
+}
+
+func (m *memory) Plan(_ context.Context, id compartments.SessionID, planID string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.all[id]; k != nil && k.plans[planID] != nil {
+		return k.plans[planID], nil
+	}
+	return nil, compartments.Errorf(compartments.CodeNotFound, "no plan %s", planID)
 }
 
 func (m *memory) Search(context.Context, compartments.SessionID, string, int) ([]compartments.Hit, error) {

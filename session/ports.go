@@ -27,6 +27,14 @@ type Store interface {
 	Copies(ctx context.Context, id compartments.SessionID, first compartments.Hash) ([]compartments.SessionID, error)
 	// Ledger sums up the folds of a session, oldest first.
 	Ledger(ctx context.Context, id compartments.SessionID) ([]compartments.FoldSummary, error)
+	// Folds returns the folds of a session, oldest first.
+	Folds(ctx context.Context, id compartments.SessionID) ([]compartments.Fold, error)
+	// Compartments returns every compartment that was ever stored, retired ones
+	// too, by ID.
+	Compartments(ctx context.Context, id compartments.SessionID) ([]compartments.Compartment, error)
+	// Plan returns the bytes of a plan: the one in force, or one that a fold of the
+	// last 20 made or replaced. Any other is CodeNotFound.
+	Plan(ctx context.Context, id compartments.SessionID, planID string) ([]byte, error)
 	// Search finds words or an exact string in messages and compartments.
 	Search(ctx context.Context, id compartments.SessionID, query string, limit int) ([]compartments.Hit, error)
 	// Index makes up to limit newly stored messages searchable and returns how

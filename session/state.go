@@ -31,6 +31,12 @@ type state struct {
 	Owed     int    `json:"owed,omitempty"` // tokens that the historian may still write behind the last answer
 	Asked    bool   `json:"asked,omitempty"`
 
+	// Undone is the last message that a fold stood for which the user took back:
+	// none that nothing forces is made before there is material behind it.
+	Undone compartments.Ordinal `json:"undone,omitempty"`
+
+	Prices compartments.Prices `json:"prices"` // of the last request's model
+
 	// Predicted is our own count of the last request, system and tools included,
 	// for the calibration; PredictedAt the length of its list.
 	Predicted   int `json:"predicted"`
@@ -44,16 +50,21 @@ type state struct {
 
 func (st *state) encode(layout []compartments.PairLayout) ([]byte, error) {
 	out := *st
-	out.Layout = make([]compartments.PairLayout, len(layout))
-	for i, p := range layout {
-		p.Text = ""
-		out.Layout[i] = p
-	}
+	out.Layout = withoutTexts(layout)
 	b, err := json.Marshal(&out)
 	if err != nil {
 		return nil, fmt.Errorf("encode session state: %w", err)
 	}
 	return b, nil
+}
+
+func withoutTexts(layout []compartments.PairLayout) []compartments.PairLayout {
+	out := make([]compartments.PairLayout, len(layout))
+	for i, p := range layout {
+		p.Text = ""
+		out[i] = p
+	}
+	return out
 }
 
 func decodeState(b []byte) (state, error) {

@@ -190,7 +190,7 @@ func uncalibrate(c tokens.Calibration, n int) int {
 func (p *pass) remember() {
 	st := &p.st
 	messages := p.messages()
-	st.Model, st.Now, st.Rev = p.modelKey(), p.now, p.req.Rev
+	st.Model, st.Prices, st.Now, st.Rev = p.modelKey(), p.req.Model.Prices, p.now, p.req.Rev
 	if !p.same {
 		st.Steps++
 	}

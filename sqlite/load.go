@@ -46,7 +46,7 @@ func (r *reading) load(id compartments.SessionID) (*compartments.Stored, error) 
 	if st.List, err = r.list(key, len(st.Entries)); err != nil {
 		return nil, err
 	}
-	if st.Compartments, err = r.compartments(key); err != nil {
+	if st.Compartments, err = r.compartments(key, servedOnly); err != nil {
 		return nil, err
 	}
 	if st.Pins, err = r.pins(key); err != nil {
@@ -101,10 +101,16 @@ func (r *reading) list(session int64, about int) ([]compartments.Ordinal, error)
 	return list, err
 }
 
-func (r *reading) compartments(session int64) ([]compartments.Compartment, error) {
+// Which compartments are read: those that serve, or retired ones too.
+const (
+	servedOnly = 1
+	everyOne   = 0
+)
+
+func (r *reading) compartments(session int64, served int) ([]compartments.Compartment, error) {
 	var list []compartments.Compartment
 	err := r.c.rows(r.ctx, `SELECT c.id, b.bytes FROM compartments c JOIN blobs b ON b.key = c.document
-		WHERE c.session = ? AND c.served = 1 ORDER BY c.id`, []any{session},
+		WHERE c.session = ? AND c.served >= ? ORDER BY c.id`, []any{session, served},
 		func(rows *sql.Rows) error {
 			var c compartments.Compartment
 			var record sql.RawBytes
@@ -120,8 +126,25 @@ func (r *reading) compartments(session int64) ([]compartments.Compartment, error
 	return list, err
 }
 
+// Compartments returns every compartment of a session that was ever stored,
+// retired ones too, by ID. A session that is not stored has none.
+func (s *Store) Compartments(ctx context.Context, id compartments.SessionID) ([]compartments.Compartment, error) {
+	var list []compartments.Compartment
+	err := s.read(ctx, func(r *reading) error {
+		key, err := r.session(id)
+		if err == nil && key != 0 {
+			list, err = r.compartments(key, everyOne)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, s.fail(fmt.Sprintf("read the compartments of session %s", id), err)
+	}
+	return list, nil
+}
+
 // Plan returns the bytes of a plan: the one in force, or one that a fold of the
-// last 20 made. Any other is CodeNotFound.
+// last 20 made or replaced. Any other is CodeNotFound.
 func (s *Store) Plan(ctx context.Context, id compartments.SessionID, planID string) ([]byte, error) {
 	var plan []byte
 	err := s.read(ctx, func(r *reading) error {
