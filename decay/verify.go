@@ -58,7 +58,7 @@ func Verify(f *compartments.Fold, lookup Lookup, pins PinLookup) []string {
 		if (i == f.Divergence || text != "") && !p.Rendered.IsZero() && sha256.Sum256([]byte(text)) != p.Rendered {
 			at := ""
 			if p.Text != "" && text != p.Text {
-				at = fmt.Sprintf(" from byte %d on", firstDifference(text, p.Text))
+				at = fmt.Sprintf(" from byte %d on", FirstDifference(text, p.Text))
 			}
 			out = append(out, fmt.Sprintf("text of pair %d: other bytes than stored%s", i, at))
 		}
@@ -75,8 +75,8 @@ func differentItems(got, want []compartments.Item) string {
 	return fmt.Sprintf("entries: %d here, %d stored", len(got), len(want))
 }
 
-// firstDifference is the first byte at which two texts differ.
-func firstDifference(a, b string) int {
+// FirstDifference is the first byte at which two texts differ.
+func FirstDifference(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i

@@ -162,6 +162,13 @@ func (f *fake) Expand(_ context.Context, r session.ExpandRequest) (session.Expan
 	return reply, nil
 }
 
+func (f *fake) Undo(_ context.Context, id compartments.SessionID) (session.UndoReply, error) {
+	if err := fault(id); err != nil {
+		return session.UndoReply{}, err
+	}
+	return session.UndoReply{Undone: true, Fold: 3, PlanID: "7d4f7b2c1d0e9a38", Reason: "fold 3 is taken back"}, nil
+}
+
 func (f *fake) Fold(_ context.Context, id compartments.SessionID, dryRun bool) (session.FoldReply, error) {
 	if err := fault(id); err != nil {
 		return session.FoldReply{}, err

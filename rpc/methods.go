@@ -26,6 +26,7 @@ var methods = map[string]method{
 	"session/expand":    expand,
 	"session/fold":      fold,
 	"session/status":    status,
+	"session/undo":      undo,
 	"session/forget":    forget,
 	"tools/call":        callTool,
 }
@@ -256,6 +257,18 @@ func fold(ctx context.Context, s *server, r *request) ([]byte, error) {
 	b := fmt.Appendf(nil, `{"folded":%t,"planID":`, reply.Folded)
 	b = appendJSON(b, reply.PlanID)
 	return append(appendJSON(append(b, `,"reason":`...), reply.Reason), '}'), nil
+}
+
+func undo(ctx context.Context, s *server, r *request) ([]byte, error) {
+	id, err := r.sessionOnly()
+	if err != nil {
+		return nil, err
+	}
+	reply, err := s.Sessions.Undo(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return encode(reply)
 }
 
 func status(ctx context.Context, s *server, r *request) ([]byte, error) {

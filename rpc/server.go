@@ -35,6 +35,7 @@ type Sessions interface {
 	CallTool(ctx context.Context, id compartments.SessionID, name string, arguments []byte) (session.ToolResult, error)
 	Expand(ctx context.Context, r session.ExpandRequest) (session.ExpandReply, error)
 	Fold(ctx context.Context, id compartments.SessionID, dryRun bool) (session.FoldReply, error)
+	Undo(ctx context.Context, id compartments.SessionID) (session.UndoReply, error)
 	Status(ctx context.Context, id compartments.SessionID) (session.Status, error)
 	Forget(ctx context.Context, id compartments.SessionID) error
 	// Close makes everything safe. It is called once, when no request runs any

@@ -282,6 +282,16 @@ func (p *player) actions() map[string]func(*rapid.T) {
 			p.user("next")
 			p.pass()
 		},
+		"take a fold back": func(rt *rapid.T) {
+			p.pass()
+			for range rapid.IntRange(1, 3).Draw(rt, "folds") {
+				plan := p.planInForce()
+				if reply := p.undo(); reply.PlanID != p.planInForce() || !reply.Undone && reply.PlanID != plan {
+					rt.Fatalf("%+v, yet plan %s gave way to %s", reply, plan, p.planInForce())
+				}
+				p.pass()
+			}
+		},
 		"another model": func(rt *rapid.T) {
 			p.model = rapid.SampledFrom([]string{"m", "n"}).Draw(rt, "model")
 			p.context = rapid.SampledFrom([]int{2000, 4000, 16_000, 60_000}).Draw(rt, "window")

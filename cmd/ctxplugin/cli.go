@@ -79,6 +79,8 @@ type commands struct {
 	Status    statusCommand    `cmd:"" help:"Show the numbers that decisions about a session use, or where everything lies."`
 	Sessions  sessionsCommand  `cmd:"" help:"List the stored sessions, or forget one."`
 	Expand    expandCommand    `cmd:"" help:"Print stored messages exactly as the host sent them, one JSON text a line."`
+	Undo      undoCommand      `cmd:"" help:"Take back the last fold of a session: the plan before it is in force again."`
+	Verify    verifyCommand    `cmd:"" help:"Make stored folds again from what is recorded of them, and compare."`
 	Replay    replayCommand    `cmd:"" help:"Play recorded sessions against this program and report what a model would have read, and at what cost."`
 	Settings  settingsCommand  `cmd:"" name:"config" help:"Print the settings in force and where each comes from."`
 	Install   installCommand   `cmd:"" help:"Put the shim into a host's plugin folder."`

@@ -156,6 +156,15 @@ func (s *service) Fold(ctx context.Context, id compartments.SessionID, dryRun bo
 	return b.sessions.Fold(ctx, id, dryRun)
 }
 
+func (s *service) Undo(ctx context.Context, id compartments.SessionID) (session.UndoReply, error) {
+	b, err := s.ready(ctx)
+	if err != nil {
+		return session.UndoReply{}, err
+	}
+	reply, err := b.sessions.Undo(ctx, id)
+	return reply, s.failed(ctx, b, err)
+}
+
 func (s *service) Status(ctx context.Context, id compartments.SessionID) (session.Status, error) {
 	b, err := s.ready(ctx)
 	if err != nil {
@@ -164,6 +173,15 @@ func (s *service) Status(ctx context.Context, id compartments.SessionID) (sessio
 	st, err := b.sessions.Status(ctx, id)
 	st.Numbers = s.config.numbers() // by the names, and in the units, that the user sets them in
 	return st, err
+}
+
+// Verify is not asked over the wire.
+func (s *service) Verify(ctx context.Context, id compartments.SessionID) (session.Verified, error) {
+	b, err := s.ready(ctx)
+	if err != nil {
+		return session.Verified{}, err
+	}
+	return b.sessions.Verify(ctx, id)
 }
 
 func (s *service) Forget(ctx context.Context, id compartments.SessionID) error {
