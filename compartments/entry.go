@@ -12,8 +12,8 @@ type Size struct {
 	Own    bool       `json:"o,omitempty"` // made by a tool of ours
 	Silent bool       `json:"n,omitempty"` // never sent: ignored text, markers
 	Media  int        `json:"m,omitempty"` // files that a result carries, counted in Tokens
-	// Preview is there for large parts, so that a stub of one is made without
-	// reading it; nil otherwise, and in what was stored before there were any.
+	// Preview is there in large messages, so that a stub is made without
+	// reading one; nil otherwise, and in what was stored before there were any.
 	Preview *Preview `json:"p,omitempty"`
 }
 

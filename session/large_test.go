@@ -23,7 +23,9 @@ func TestLarge_StubsReadNothing(t *testing.T) {
 	large := strings.Repeat("row of the log\n", 40_000)
 	m := h.add("assistant", part{kind: "text", text: "I look."},
 		part{kind: "tool", tool: "bash", input: `{}`, status: "completed", output: large},
-		part{kind: "tool", tool: "read", input: `{}`, status: "error", output: large + large})
+		part{kind: "tool", tool: "read", input: `{}`, status: "error", output: large + large},
+		part{kind: "tool", tool: "look", input: `{}`, status: "completed", output: "seen", attached: 40},
+		part{kind: "tool", tool: "list", input: `{}`, status: "completed", output: strings.Repeat("row of the log\n", 80)})
 	h.sync()
 	for name, s := range map[string]*session.Sessions{"the same process": h.s, "another process": newSessions(t, store)} {
 		store.read = 0
@@ -32,13 +34,19 @@ func TestLarge_StubsReadNothing(t *testing.T) {
 		if store.read != 0 {
 			t.Errorf("%s: %d tokens were read to make stubs", name, store.read)
 		}
-		if len(h.plan.Edits) != 2 {
-			t.Fatalf("%s: %d stubs, want 2", name, len(h.plan.Edits))
+		if len(h.plan.Edits) != 3 {
+			t.Fatalf("%s: %d stubs, want 3", name, len(h.plan.Edits))
 		}
 		for _, e := range h.plan.Edits {
 			state, size := "bash, completed", len(large)
 			if e.Part == 2 {
 				state, size = "read, failed", 2*len(large)
+			}
+			if e.Part == 3 {
+				if want := "[stored output of look, completed, 4 characters and 40 files; not shown here."; !strings.HasPrefix(e.Value, want) {
+					t.Errorf("%s: %q\nwant %q…", name, e.Value, want)
+				}
+				continue
 			}
 			want := fmt.Sprintf("[stored output of %s, %d characters; not shown here. The whole: ctx_expand({\"message\": %d, \"part\": %d})]\nIt begins:\nrow of the log\n",
 				state, size, len(h.list), e.Part)

@@ -105,7 +105,7 @@ func (p *pass) put(ctx context.Context, plan *compartments.Plan, c bulk, preview
 	return saves, nil
 }
 
-// preview is what the stub of a part says. Large parts have it with their sizes;
+// preview is what the stub of a part says. Large messages have it with their sizes;
 // of others the message is read, once a pass.
 func (p *pass) preview(ctx context.Context, c bulk, characters int) (*compartments.Preview, error) {
 	if says := p.entry(c.ordinal).Sizes[c.part].Preview; says.Shows(characters) {

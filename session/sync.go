@@ -251,16 +251,17 @@ func (se *Session) measure(messages []arrival) {
 
 // measure makes the entry of a message: everything that decisions need of it.
 // Counts are taken over from the entry before if the content is the same. Of
-// large parts it keeps what a stub with that many characters of preview says.
+// a large message it keeps what stubs with that many characters of preview say.
 func measure(m *compartments.Message, before *compartments.Entry, count func(string) int, preview int) compartments.Entry {
 	e := compartments.Entry{ID: m.ID, Role: m.Role, Time: m.Time, Hash: m.ContentHash(), Real: m.RealUser(), Summary: m.Summary,
 		Failed: m.Failed, Finished: m.Finish != "", Usage: m.Usage, Sizes: make([]compartments.Size, len(m.Parts))}
 	same := before.Hash == e.Hash && len(before.Sizes) == len(e.Sizes)
 	prints := m.Print()
+	heavy := weightOf(m) >= heavyBytes
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		z := compartments.Size{Kind: p.Kind, Status: p.Status, Units: prints.Parts[i].Units, Own: p.OwnTool(), Media: p.Media}
-		if z.Units >= previewOver && (p.Kind == compartments.PartTool || p.Kind == compartments.PartText) {
+		if heavy && (p.Kind == compartments.PartTool || p.Kind == compartments.PartText) && (z.Units >= previewLeast || z.Media > 0) {
 			z.Preview = decay.PreviewOf(p, preview)
 		}
 		if same {
@@ -307,10 +308,24 @@ const callTokens = 12
 // cost, in tokens.
 const mediaTokens = 1600
 
-// previewOver is from how many UTF-16 units on a part's preview is kept with its
-// sizes: below, reading the message takes a ms or two, and previews would take
-// more room than the sizes themselves.
-const previewOver = 32_000
+// weightOf is about how many bytes are read to decode a message.
+func weightOf(m *compartments.Message) int {
+	n := 0
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		n += len(p.Text) + len(p.Input) + len(p.Output) + p.URLBytes + p.MediaBytes
+	}
+	return n
+}
+
+// Of messages from heavyBytes on, what stubs would say is kept with the sizes:
+// reading a smaller one takes a ms or two, and previews of all would take more
+// room than the sizes themselves. previewLeast is the fewest UTF-16 units that a
+// stub makes smaller.
+const (
+	heavyBytes   = 32_000
+	previewLeast = 200
+)
 
 func commonPrefix(a, b []compartments.Ordinal) int {
 	n := 0
