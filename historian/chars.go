@@ -168,8 +168,8 @@ func shorten(s string, limit int) string {
 		before = r
 	}
 	out := strings.TrimRight(s[:cut], " ,;:-–—(&|+")
-	if out == "" {
-		return ""
+	if out == "" || strings.HasSuffix(out, "…") {
+		return out
 	}
 	return out + " …"
 }

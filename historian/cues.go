@@ -9,6 +9,9 @@ var chatOpeners = []string{"let me", "i'll", "i will", "let's", "i'm going to", 
 	"excellent", "i need to", "next, i", "looking at", "you're right", "you're absolutely", "got it", "understood", "sounds good", "i should", "absolutely", "thanks", "thank you", "now ", "i understand", "i see", "good point", "good catch", "good question", "alright", "hmm", "wait", "actually, let", "i have to", "i can see", "time to",
 	"让我", "我来", "现在", "好的", "接下来", "我将", "我会", "먼저", "이제", "좋습니다", "네,", "알겠습니다", "では", "まず", "次に", "了解", "vou ", "agora", "vamos", "voy a", "ahora", "je vais", "maintenant", "ich werde", "jetzt", "lass mich"}
 
+// openers say of what follows only that it is done or good.
+var openers = []string{"done", "perfect", "great", "excellent", "good", "nice", "all done", "fixed", "okay", "ok", "got it", "sure", "完成", "完成了", "好的", "搞定", "完了しました", "완료", "완료했습니다", "pronto", "feito", "listo", "hecho", "fertig", "erledigt", "fait", "c'est fait", "voilà"}
+
 var offers = []string{"let me know", "would you like", "do you want", "want me to", "shall i", "should i", "feel free", "if you want", "if you'd like", "happy to", "i can also", "ready to", "next steps", "just say", "tell me",
 	"需要我", "要不要", "如果你", "如果您", "원하시면", "원하신다면", "할까요", "必要であれば", "しましょうか", "se quiser", "quer que", "si quieres", "voulez-vous", "souhaitez", "wenn du", "möchtest du", "soll ich"}
 

@@ -36,20 +36,21 @@ func (r *record) collectFailures(v *view) {
 	for i := range ms {
 		for j := range ms[i].uses {
 			u := &ms[i].uses[j]
+			running := false // nothing is known of how it ends
 			if u.kind == useShell && !u.failed {
 				if id := processID(u.output); id != "" {
-					processes[id] = u.cmd.text
+					processes[id], running = u.cmd.text, true
 				}
 			}
 			if u.kind == useShell && !u.open && !u.stopped && !u.refused {
 				if u.failed {
 					v.reopen(failing(u))
-				} else if len(r.failures)+len(v.open) > 0 {
+				} else if !running && len(r.failures)+len(v.open) > 0 {
 					r.settle(v, u, ms[i].ord)
 				}
 			}
 			if u.process != "" && !u.failed && strings.TrimSpace(u.output) != "" {
-				r.settleProcess(processes[u.process], u.process, ms[i].ord)
+				r.settleProcess(v, processes[u.process], u.process, ms[i].ord)
 			}
 			for k := range r.failures {
 				// An edit without complaint about a file settles the complaint before it.
@@ -67,6 +68,9 @@ func (r *record) collectFailures(v *view) {
 			if f.line == "" && u.errLine != "" {
 				f.line = head(safe(u.errLine), 120)
 			}
+			if strings.Contains(f.line, masked) && width(strings.ReplaceAll(f.line, masked, "")) < 16 {
+				f.line = shorten(nearPaths(openLine(u.output)), 220)
+			}
 			switch {
 			case u.fault != "":
 				f.line, f.fault, f.class = shorten(safe(u.fault), 220), lastTwo(u.path), classVerify
@@ -78,7 +82,10 @@ func (r *record) collectFailures(v *view) {
 				}
 			case u.process != "":
 				f.what, f.class, f.process = nearPaths(safe(processes[u.process])), classOther, u.process
-				if f.what == "" {
+				if c := parseCommand(processes[u.process]); f.what != "" {
+					f.waits = c.checks()
+					v.reopen(f.waits)
+				} else {
 					f.what = safe(u.name + " " + u.process)
 				}
 			case u.path != "":
@@ -116,6 +123,21 @@ func (r *record) collectFailures(v *view) {
 		}
 	}
 	r.carry(v)
+}
+
+// openLine is the first line of an output that says something besides secrets.
+func openLine(out string) string {
+	n := 0
+	for line := range strings.SplitSeq(strip(plain(head(out, 6000))), "\n") {
+		if n++; n > 60 {
+			break
+		}
+		t := safe(head(line, 400))
+		if !boiler(t) && width(strings.ReplaceAll(t, masked, "")) >= 16 {
+			return t
+		}
+	}
+	return ""
 }
 
 // digitless folds numbers, so that lines which differ in a count or a time are

@@ -95,11 +95,33 @@ func sizes(text string, limits ...int) []string {
 	var out []string
 	for _, n := range limits {
 		t := shorten(text, n)
+		if len(t) < len(text) && width(t) < 12 {
+			continue // what is left says nothing
+		}
 		if t != "" && (len(out) == 0 || out[len(out)-1] != t) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// brief takes an opener that only says that something is done off an outcome, for
+// where room is short.
+func brief(s string) string {
+	for _, w := range openers {
+		if len(s) <= len(w) || !strings.EqualFold(s[:len(w)], w) {
+			continue
+		}
+		rest := strings.TrimLeft(s[len(w):], " ")
+		cut := strings.TrimLeft(rest, "!.,:;-–—！。，")
+		if len(cut) == len(rest) || len(cut) == 0 || cut[0] != ' ' && cut[0] < 0x80 {
+			continue // the word goes on, or is part of the sentence
+		}
+		if cut = strings.TrimSpace(cut); width(cut) >= 24 {
+			return cut
+		}
+	}
+	return s
 }
 
 func (r *record) askLines(add func(line)) {
@@ -181,11 +203,11 @@ func (r *record) outcomeLines(add func(line)) {
 	last := len(r.outcomes) - 1
 	for i := range r.outcomes {
 		o := &r.outcomes[i]
-		l := line{sec: secOutcome, prio: 70, ord: o.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(o.main, 270, 180, 120), sizes(o.main, 200, 130, 90), sizes(o.main, 120, 80)}}
+		l := line{sec: secOutcome, prio: 70, ord: o.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(o.main, 270, 180, 120), sizes(o.main, 200, 130, 90), sizes(brief(o.main), 120, 80)}}
 		if i == last && r.state == nil {
 			l.prio, l.must = 99, true
 			l.forms[atFull], l.forms[atDense] = sizes(o.main, 340, 230, 120), sizes(o.main, 260, 160, 100)
-			l.forms[atCompact] = sizes(o.main, 150, 110, 70)
+			l.forms[atCompact] = sizes(brief(o.main), 150, 110, 70)
 		}
 		add(l)
 		for k, m := range o.more {

@@ -74,13 +74,20 @@ func (r *record) settle(v *view, u *use, ord compartments.Ordinal) {
 			}
 		}
 	}
+	if len(v.open) > 0 {
+		if !read {
+			passed = u.cmd.checks()
+		}
+		v.settle(passed, ord)
+	}
+}
+
+// settle strikes what has passed off what earlier runs left open.
+func (v *view) settle(passed []check, ord compartments.Ordinal) {
 	for k := range v.open {
 		p := &v.open[k]
 		if p.passed != 0 {
 			continue
-		}
-		if !read {
-			passed, read = u.cmd.checks(), true
 		}
 		left, by := strike(p.waits, passed)
 		if len(left) < len(p.waits) && !strings.Contains(p.by, by) {
@@ -132,16 +139,20 @@ func (v *view) reopen(failed []check) {
 
 // settleProcess closes what a process in the background failed with, when a later
 // one of the same command runs without complaint.
-func (r *record) settleProcess(command, id string, ord compartments.Ordinal) {
+func (r *record) settleProcess(v *view, command, id string, ord compartments.Ordinal) {
 	if command == "" {
 		return
 	}
-	what := nearPaths(safe(command))
+	c := parseCommand(command)
+	passed := c.checks()
 	for k := range r.failures {
-		if f := &r.failures[k]; f.process != "" && f.process != id && f.passed == 0 && f.what == what {
-			f.passed = ord
+		if f := &r.failures[k]; f.process != "" && f.process != id && f.passed == 0 && len(f.waits) > 0 {
+			if f.waits, _ = strike(f.waits, passed); len(f.waits) == 0 {
+				f.passed = ord
+			}
 		}
 	}
+	v.settle(passed, ord)
 }
 
 // carry gathers what of earlier runs passes now, and hands on what is open.

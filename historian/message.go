@@ -88,6 +88,7 @@ const namesBytes = 3000
 type reader struct {
 	names  lexicon
 	told   map[string]bool // beginnings of lines that the agent wrote
+	texts  int             // of the agent
 	labels map[string]int  // upper-case labels and how many texts begin with them
 	heard  map[string]int  // long user texts, folded, and how often they came
 	begun  bool            // the agent has spoken
@@ -198,6 +199,7 @@ func (r *reader) spoken(text string) []unit {
 	}
 	units := split(text, false)
 	if len(units) > 0 {
+		r.texts++
 		if l := label(units[0].text); l != "" {
 			r.labels[l]++
 		}
@@ -214,6 +216,9 @@ func (r *reader) spoken(text string) []unit {
 	}
 	return out
 }
+
+// weighty are labels that say something, even where each text has one.
+var weighty = map[string]bool{"NOTE:": true, "WARNING:": true, "TODO:": true, "ERROR:": true, "FIXME:": true, "IMPORTANT:": true, "CAUTION:": true, "DONE:": true, "BLOCKED:": true, "FAILED:": true}
 
 // fencedCode returns the first bytes of the fenced code in a text.
 func fencedCode(text string, limit int) string {
@@ -236,7 +241,7 @@ func (r *reader) settle(ms []message) {
 	for i := range ms {
 		for _, list := range [...][]unit{ms[i].units, ms[i].narrate} {
 			if ms[i].who == agent && len(list) > 0 {
-				if l := label(list[0].text); l != "" && r.labels[l] >= 3 {
+				if l := label(list[0].text); l != "" && (r.labels[l] >= 3 || r.labels[l] == r.texts && !weighty[l]) {
 					list[0].text = strings.TrimSpace(list[0].text[len(l):])
 				}
 			}

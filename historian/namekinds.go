@@ -8,8 +8,8 @@ import (
 // nameKind judges one run of name characters.
 func nameKind(w string) kind {
 	n := len(w)
-	if n < 3 || n > 200 {
-		return kindNone
+	if n < 3 || n > 200 || strings.Contains(w, "...") && !strings.HasSuffix(w, "/...") {
+		return kindNone // with a gap in it
 	}
 	if strings.Contains(w, "://") {
 		if n > 120 || n-strings.Index(w, "://") < 7 {

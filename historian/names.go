@@ -120,6 +120,9 @@ func scanNames(s string, found func(name string, k kind)) {
 		if before := s[:start]; strings.HasSuffix(before, "<") || strings.HasSuffix(before, "‹") {
 			continue // the name of a tag
 		}
+		if (word[0] == '/' || word[0] == '.') && start > 0 && tailOnly(s[:start]) {
+			continue // what follows a variable, a pattern or a bracket is no path of its own
+		}
 		k := nameKind(word)
 		if k == kindSymbol && s[start] == '-' {
 			k = kindFlag
@@ -128,6 +131,17 @@ func scanNames(s string, found func(name string, k kind)) {
 			found(word, k)
 		}
 	}
+}
+
+// tailOnly reports whether a slash behind before goes on with an expression.
+func tailOnly(before string) bool {
+	switch before[len(before)-1] {
+	case ')', '}', ']', '>', '*', '?', '%', '+':
+		return true
+	case '"', '\'': // a quotation that ends here, not one that begins
+		return len(before) > 1 && strings.IndexByte(" \t\n(=[{,:", before[len(before)-2]) < 0
+	}
+	return false
 }
 
 // trimName cuts the punctuation that belongs to the sentence.

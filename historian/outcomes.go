@@ -110,6 +110,9 @@ func standing(ms []message, concluded bool) *said {
 			if strings.HasSuffix(u.text, ":") {
 				n -= 3
 			}
+			if nameAlone(u.text) {
+				n -= 6
+			}
 			if hasAny(low, causes) || hasAny(low, caveats) {
 				n++
 			}
@@ -187,7 +190,7 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 	type scored struct{ place, score int }
 	var rest []scored
 	for i, u := range units {
-		if used[i] || u.kind == unitHeader || u.kind == unitHeading || width(u.text) < 12 {
+		if used[i] || u.kind == unitHeader || u.kind == unitHeading || width(u.text) < 12 || choice && u.num > 0 && width(u.text) < 32 {
 			continue
 		}
 		low := strings.ToLower(u.text)

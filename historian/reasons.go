@@ -101,7 +101,7 @@ func (r *record) step(m *message, units []unit) {
 	best, bestScore := -1, 0
 	for j, u := range units[:min(len(units), 4)] {
 		low := strings.ToLower(u.text)
-		if width(u.text) < 16 || u.kind == unitHeader || starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 60 {
+		if width(u.text) < 16 || u.kind == unitHeader || nameAlone(u.text) || starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 60 {
 			continue
 		}
 		n := 4 + 2*min(countNames(u.text), 3) - j

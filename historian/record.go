@@ -1,6 +1,7 @@
 package historian
 
 import (
+	"slices"
 	"strings"
 
 	"ctxplugin/compartments"
@@ -28,6 +29,7 @@ type record struct {
 	files    []file
 	reads    []reading
 	ran      []ran
+	looked   []said // what was only looked at, where there is nothing else
 	git      []gitFact
 	answered []said
 	handed   []said // delegated work
@@ -89,9 +91,9 @@ func (v *view) spoken() map[string]int {
 	return out
 }
 
-// native cuts a text from outside the run before the first name that the run
-// does not mention itself: a tier holds no identifier that its source lacks. It
-// returns "" when too little is left.
+// native takes the names that the run does not mention itself out of a text from
+// outside the run: a tier holds no identifier that its source lacks. An ellipsis
+// stands for them. It returns "" when too little is left.
 func (v *view) native(text string) string {
 	if v.named == nil {
 		v.named = map[string]bool{}
@@ -101,23 +103,37 @@ func (v *view) native(text string) string {
 			}
 		}
 	}
-	end := len(text)
+	var foreign []string
 	scanNames(text, func(n string, k kind) {
-		if at := strings.Index(text, n); !v.named[nameKey(n, k)] && at < end {
-			end = at
+		if !v.named[nameKey(n, k)] && !slices.Contains(foreign, n) {
+			foreign = append(foreign, n)
 		}
 	})
-	if end == len(text) {
+	if len(foreign) == 0 {
 		return text
 	}
-	cut := strings.TrimRight(text[:end], " `'\"([{,;:-–—/@.")
-	if strings.Count(cut, "`")%2 == 1 {
-		cut = strings.TrimRight(cut[:strings.LastIndexByte(cut, '`')], " ([{,;:")
+	// The longest first, for one may be the end of another.
+	slices.SortStableFunc(foreign, func(a, b string) int { return len(b) - len(a) })
+	for _, n := range foreign {
+		text = strings.ReplaceAll(text, "`"+n+"`", "…")
+		text = strings.ReplaceAll(text, n, "…")
 	}
-	if width(cut) < 16 {
+	var kept []string
+	for _, w := range strings.Fields(text) {
+		if strings.Contains(w, "…") { // with what hung on the name
+			w = "…"
+		}
+		if w != "…" || len(kept) == 0 || kept[len(kept)-1] != "…" {
+			kept = append(kept, w)
+		}
+	}
+	text = strings.Join(kept, " ")
+	clean := strings.Count(text, "`")%2 == 0
+	scanNames(text, func(n string, k kind) { clean = clean && v.named[nameKey(n, k)] })
+	if !clean || width(text) < 8 {
 		return ""
 	}
-	return strings.TrimSuffix(cut, " …") + " …"
+	return text
 }
 
 // compile builds the record of a run. force is the last request before it.

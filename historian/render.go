@@ -104,6 +104,10 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 			marks = append(marks, n)
 		}
 	}
+	lead, room := 2, 90 // names before the outcome, and the room of that
+	if outcome == "" {
+		outcome, lead, room = instead(compact), 4, 60
+	}
 	head := fmt.Sprintf("[%d-%d] ", r.first, r.last)
 	join := func(title, outcome string, marks []string) string {
 		s := head + title
@@ -117,7 +121,14 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 	}
 	fits := func(s string) bool { return count(s+rule) <= ceiling }
 	title := ""
+	widest := 64
+	if r.force != nil && outcome != "" && strings.HasPrefix(compact.title, "(cont. of [") {
+		widest = 36 // its beginning says which; what came is news
+	}
 	for _, n := range [...]int{64, 48, 36, 24, 12} {
+		if n > widest {
+			continue
+		}
 		title = shorten(compact.title, n)
 		rules(title)
 		if title != "" && fits(join(title, "", nil)) {
@@ -129,11 +140,11 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 		title = fmt.Sprintf("%d messages", max(1, r.last-r.first+1))
 		rules(title)
 	}
-	chosen := addMarks(nil, marks, 2, func(m []string) bool { return fits(join(title, "", m)) }, title)
+	chosen := addMarks(nil, marks, lead, func(m []string) bool { return fits(join(title, "", m)) }, title)
 	came := ""
 	if outcome != "" && !repeated([]string{letters(title, 400)}, letters(outcome, 20), secOutcome) {
 		for _, n := range [...]int{90, 70, 54, 40, 28} {
-			if t := shorten(outcome, n); t != "" && width(t) >= 8 && fits(join(title, t, chosen)) {
+			if t := shorten(outcome, min(n, room)); t != "" && width(t) >= 8 && fits(join(title, t, chosen)) {
 				came = t
 				break
 			}
@@ -141,6 +152,26 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 	}
 	chosen = addMarks(chosen, marks, 8, func(m []string) bool { return fits(join(title, came, m)) }, title+came)
 	return join(title, came, chosen) + rule
+}
+
+// instead is what an anchor tells of a run that came to nothing yet: what it
+// closed, why, what failed, what was done, whichever compact shows first.
+func instead(compact *page) string {
+	for _, sec := range [...]section{secMended, secWhy, secFailed, secSteps, secDelegated, secRan} {
+		for _, l := range compact.lines {
+			if l.sec != sec {
+				continue
+			}
+			switch sec {
+			case secMended:
+				return "passes now: " + l.text
+			case secFailed:
+				return "failed: " + l.text
+			}
+			return l.text
+		}
+	}
+	return ""
 }
 
 // addMarks adds names that are not said yet, up to most, while they fit.

@@ -63,6 +63,8 @@ var (
 	wideStanding = []string{"必须", "务必", "一定要", "只能", "始终", "永远", "只改", "只用", "只看", "最多", "必ず", "絶対", "のみ", "そのまま", "まで", "반드시", "항상", "그대로"}
 	wideIdiom    = []string{"要不要", "不要紧", "不得不", "绝对不会"}
 
+	pronouns = wordSet(`it them these those there`)
+
 	// reportOpeners begin lines in which an agent says what it did.
 	reportOpeners = []string{"all tests pass", "all done!", "done!", "summary:", "summary of changes", "changes made", "what i did", "what was done", "co-authored-by"}
 	// quoteWords stand in a line behind which somebody else's words come.

@@ -42,12 +42,19 @@ func (r *record) collectSpans(v *view) {
 			continue
 		}
 		own := ms[i].speech.own
-		for _, s := range ownSentences(own) {
+		list := ownSentences(own)
+		for k, s := range list {
 			o, from, to := ruleIn(s)
 			if o == noOrder {
 				continue
 			}
 			text := ruleText(s, from, to)
+			if k > 0 && text == s && pointing(text) {
+				// What "it" means stands in the sentence before.
+				if both := list[k-1] + " " + text; extent(both) <= spanWhole && strings.Contains(own, both) && !question(list[k-1]) {
+					text = both
+				}
+			}
 			if text == "" || width(text) < 8 || strings.Count(text, ")") > strings.Count(text, "(") || safe(text) != text || !strings.Contains(own, text) || v.toldBefore(text) {
 				continue
 			}
@@ -70,6 +77,11 @@ func (r *record) collectSpans(v *view) {
 			r.spans = append(r.spans, c.ExactSpan)
 		}
 	}
+}
+
+// pointing reports a text that speaks of something by a pronoun alone.
+func pointing(s string) bool {
+	return countNames(s) == 0 && width(s) < 40 && hasWord(strings.ToLower(s), pronouns)
 }
 
 // toldBefore reports whether an earlier compartment has a text as something other

@@ -1,6 +1,9 @@
 package historian
 
 import (
+	"slices"
+	"strings"
+
 	"ctxplugin/compartments"
 )
 
@@ -23,6 +26,7 @@ func (r *record) collectRan(ms []message) {
 	for i := range ms {
 		for j := range ms[i].uses {
 			u := &ms[i].uses[j]
+			r.look(u, ms[i].ord)
 			if u.kind != useShell || u.open || u.stopped || u.refused || u.cmd.class == classLook || u.cmd.class == classGit {
 				continue
 			}
@@ -49,6 +53,36 @@ func (r *record) collectRan(ms []message) {
 			}
 		}
 	}
+}
+
+// look notes the first few things that were looked at, for a run that holds
+// nothing else.
+func (r *record) look(u *use, ord compartments.Ordinal) {
+	if len(r.looked) == 3 || u.failed {
+		return
+	}
+	text := ""
+	switch {
+	case u.kind == useShell && u.cmd.class == classLook:
+		text = nearPaths(safe(u.cmd.text))
+	case u.kind == useLook || u.kind == useFetch:
+		text = safe(strings.ToLower(u.name) + " " + u.pattern)
+	case u.kind == useOther && u.name != "":
+		text = safe(strings.ToLower(u.name) + " " + u.process)
+	}
+	if text = shorten(strings.TrimSpace(text), 120); text != "" && !slices.ContainsFunc(r.looked, func(s said) bool { return s.text == text }) {
+		r.looked = append(r.looked, said{ord: ord, text: text})
+	}
+}
+
+// onlyRan reports whether commands are all that a record has of work.
+func (r *record) onlyRan() bool {
+	return len(r.outcomes)+len(r.why)+len(r.steps)+len(r.failures)+len(r.mended)+len(r.files)+len(r.reads)+len(r.git) == 0 && r.state == nil
+}
+
+// bare reports whether a record has nothing but what was looked at.
+func (r *record) bare() bool {
+	return len(r.asks)+len(r.outcomes)+len(r.why)+len(r.steps)+len(r.failures)+len(r.mended)+len(r.files)+len(r.reads)+len(r.ran)+len(r.git)+len(r.answered)+len(r.handed)+len(r.running) == 0 && r.state == nil
 }
 
 // gitFact is one commit, push, link or undo.

@@ -27,6 +27,9 @@ func (r *record) failureLines(add func(line)) {
 		if f.denied {
 			prio = 72
 		}
+		if f.halted {
+			prio = 60
+		}
 		// The newest of a kind tell the state, the older ones the way.
 		prio -= min(24, 4*max(0, later[f.class]-1))
 		later[f.class]++
@@ -214,6 +217,13 @@ func (g *gitFact) show(level int) string {
 }
 
 func (r *record) ranLines(add func(line)) {
+	if r.bare() {
+		for _, l := range r.looked {
+			forms := sizes(l.text, 120, 70, 40)
+			add(line{sec: secRan, prio: 46, ord: l.ord, dim: compartments.Narrative, forms: [levels][]string{forms, sizes(l.text, 80, 40), sizes(l.text, 40)}})
+		}
+		return
+	}
 	shown, newest := 0, -1 // the check that ran last tells the state
 	for i := range r.ran {
 		if c := &r.ran[i]; c.class == classVerify && c.lastOK && (newest < 0 || c.ord >= r.ran[newest].ord) {
@@ -283,6 +293,9 @@ func (r *record) ranLines(add func(line)) {
 			forms[atCompact] = nonEmpty(text(40, true))
 		} else if c.class == classOther {
 			forms[atDense] = nonEmpty(text(80, false))
+			if r.onlyRan() {
+				forms[atCompact] = nonEmpty(text(48, false))
+			}
 		}
 		add(line{sec: secRan, prio: prio, ord: c.ord, dim: compartments.Narrative, forms: forms})
 	}

@@ -1,0 +1,145 @@
+package historian
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxplugin/compartments"
+)
+
+func toolCall(tool, input, output string, status compartments.ToolStatus) compartments.Message {
+	return compartments.Message{Role: compartments.RoleAssistant, Parts: []compartments.Part{{Kind: compartments.PartTool, Tool: tool, Status: status, Input: input, Output: output}}}
+}
+
+// TestContinuedTitle: a run that goes on with an earlier request says with which,
+// also where it does not mention what the request names.
+func TestContinuedTitle(t *testing.T) {
+	list := parts(t, []compartments.Message{
+		personSays("using docs/external/guide.md and src/first/app.go, add a health check to the service"),
+		agentText("I look at the files first."),
+		shellCall("op item get \"Key (M)\" --format json", "{}", 0), // 3
+		toolCall("webfetch", `{"url":"https://example.com/llms.txt"}`, strings.Repeat("text of a page\n", 40), compartments.StatusCompleted),
+	}, 2, 1, 1)
+	for i, want := range []string{"", "Ran: op item get \"Key (M)\"", "Ran: webfetch https://example.com/llms.txt"} {
+		text := list[i].Tiers[compartments.TierCompact].Text
+		if i > 0 && (!strings.Contains(text, "(cont. of [1]) using … and … add a health check to the service") || !strings.Contains(text, want)) {
+			t.Errorf("run %d:\n%s", i, text)
+		}
+		if strings.Contains(text, "… …") || i > 0 && (strings.Contains(text, "guide.md") || strings.Contains(text, "app.go")) {
+			t.Errorf("run %d names what it does not hold:\n%s", i, text)
+		}
+	}
+}
+
+// TestNoNameOfARemainder: what is left of a pattern, a variable or a gap is no
+// name.
+func TestNoNameOfARemainder(t *testing.T) {
+	for in, want := range map[string][]string{
+		`ls "$d"/clockface.go`:                      nil,
+		`scripts/*.sh.ts and src/**/proto.json`:     {"scripts/", "src/"},
+		`${root}/pool.go`:                           nil,
+		"`local:///...#default`":                    nil,
+		`open "/etc/app/conf.toml" now`:             {"/etc/app/conf.toml"},
+		`go test ./internal/...`:                    {"./internal/"},
+		`see /api/rows and ./run.sh and .gitignore`: {"/api/rows", "./run.sh", ".gitignore"},
+	} {
+		var got []string
+		scanNames(in, func(n string, _ kind) { got = append(got, n) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: names %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestBrief(t *testing.T) {
+	for in, want := range map[string]string{
+		"Done! I've copied the dark theme to `custom.json`.": "I've copied the dark theme to `custom.json`.",
+		"Done — the importer streams and counts rows":        "the importer streams and counts rows",
+		"完成了。导入页面的翻译已经补全，测试通过":                               "导入页面的翻译已经补全，测试通过",
+		"Done.": "Done.",
+		"Good rows are stored, bad ones are counted": "Good rows are stored, bad ones are counted",
+		"Done-list items are kept in the store file": "Done-list items are kept in the store file",
+	} {
+		if got := brief(in); got != want {
+			t.Errorf("brief(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestLabelOfEveryText: a label that each text of an agent has says nothing, in a
+// short run too; a warning does.
+func TestLabelOfEveryText(t *testing.T) {
+	for in, want := range map[string]string{
+		"THOUGHT: The row reader reuses its buffer.": "The row reader reuses its buffer.",
+		"WARNING: The row reader reuses its buffer.": "WARNING: The row reader reuses its buffer.",
+	} {
+		r := rangeFrom([]compartments.Message{personSays("what is wrong with the row reader"), agentText(in), shellCall("go test ./rows", "ok", 0), personSays("mend it please"), agentText(in + " I mend it.")})
+		c, err := testBuiltin().WriteOne(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if full := c.Tiers[compartments.TierFull].Text; !strings.Contains(full, "] "+want) {
+			t.Errorf("no %q in\n%s", want, full)
+		}
+	}
+}
+
+// TestChoiceIsNoOutcome: what an agent offers to choose from has not happened.
+func TestChoiceIsNoOutcome(t *testing.T) {
+	r := rangeFrom([]compartments.Message{personSays("rows without an id break the import, what can we do"), shellCall("go test ./importer", "ok", 0),
+		agentText("Two ways:\n1. Write the rejects to a file\n2. Stop the import\n\nWhich one?")})
+	c, err := testBuiltin().WriteOne(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if full := c.Tiers[compartments.TierFull].Text; strings.Contains(full, "[3] Stop") || strings.Contains(full, "[3] Write") || !strings.Contains(full, "Which one?") {
+		t.Errorf("an option counts as outcome:\n%s", full)
+	}
+}
+
+// TestFailedLine: a call that was stopped is not open, and of an output full of
+// secrets the line that says something is kept.
+func TestFailedLine(t *testing.T) {
+	key := strings.Repeat("aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY ", 3)
+	r := rangeFrom([]compartments.Message{
+		personSays("import the key and start the server please"),
+		toolCall("bash", `{"command":"serve --watch"}`, "Tool execution aborted", compartments.StatusError),
+		shellCall("gpg --import key.asc", "gpg: invalid armor header: "+key+"\n"+key+" =error", 2),
+		agentText("The key has a broken header."),
+	})
+	c, err := testBuiltin().WriteOne(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := c.Tiers[compartments.TierFull].Text
+	if strings.Contains(full, "aborted (") || strings.Contains(full, "aB3d") {
+		t.Errorf("full:\n%s", full)
+	}
+	if got := openLine("Exit code 2\ngpg: invalid armor header: " + key); !strings.HasPrefix(got, "gpg: invalid armor header: [secret]") {
+		t.Errorf("line %q", got)
+	}
+}
+
+// TestProcessPasses: a process in the background that complained, and later runs
+// without, is not open any more.
+func TestProcessPasses(t *testing.T) {
+	spawn := func(id string) compartments.Message {
+		return toolCall("pty_spawn", `{"command":"serve --watch"}`, "<pty_spawned>\nID: "+id+"\nStatus: running\n"+strings.Repeat("line\n", 200), compartments.StatusCompleted)
+	}
+	read := func(id, out string) compartments.Message {
+		return toolCall("pty_read", `{"id":"`+id+`"}`, out, compartments.StatusCompleted)
+	}
+	list := parts(t, []compartments.Message{
+		personSays("start the server and mend what it complains of"),
+		spawn("p1"), read("p1", "TypeError: x is undefined"), // 3
+		personSays("go on until it starts without complaint please"),
+		spawn("p2"), read("p2", "listening on port 8080"), // 6
+	}, 3, 3)
+	if full := list[0].Tiers[compartments.TierFull].Text; !strings.Contains(full, "(not passed here)") {
+		t.Errorf("the first run:\n%s", full)
+	}
+	if full := list[1].Tiers[compartments.TierFull].Text; !strings.Contains(full, "Passes now: [6] serve --watch (failed at [3])") {
+		t.Errorf("the second run:\n%s", full)
+	}
+}
