@@ -92,6 +92,10 @@ func (o *Option) weighed(v compartments.Verdict) compartments.Weighed {
 		Behind: o.Behind, After: o.After, Loss: uint64(o.Selection.last), Verdict: v}
 }
 
+// KeptPairs are the pairs that the fold keeps. Only what Choose returned knows
+// them.
+func (o *Option) KeptPairs() []Pair { return o.from.Pairs[:o.Divergence] }
+
 // head is the size of the history after the fold, in tokens.
 func (o *Option) head() int { return o.After - o.Behind + o.PairTokens }
 

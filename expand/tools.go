@@ -7,8 +7,8 @@ type Definition struct {
 	InputSchema []byte // JSON Schema
 }
 
-// Definitions are the tools of the model. Together they stay below 400 tokens,
-// since every request carries them.
+// Definitions are the tools of the model. The first two stay below 400 tokens
+// together and the other two below 200, since every request carries them.
 func Definitions() []Definition {
 	return []Definition{
 		{
@@ -33,6 +33,20 @@ func Definitions() []Definition {
 			InputSchema: []byte(`{"type":"object","properties":{` +
 				`"query":{"type":"string","description":"few distinctive words, a path, an error text"},` +
 				`"limit":{"type":"integer"}},"required":["query"]}`),
+		},
+		{
+			Name: ToolPin,
+			Description: "Keeps words of a message verbatim when it fades: give message, and part or an exact quote of it. " +
+				"first and last keep whole messages. Pin only what must not be lost, such as an order or a spec; it takes room from the history.",
+			InputSchema: []byte(`{"type":"object","properties":{` +
+				`"message":{"type":"integer"},"part":{"type":"integer"},` +
+				`"quote":{"type":"string","description":"copied exactly"},` +
+				`"first":{"type":"integer"},"last":{"type":"integer"}}}`),
+		},
+		{
+			Name:        ToolUnpin,
+			Description: "Ends a pin.",
+			InputSchema: []byte(`{"type":"object","properties":{"pin":{"type":"integer"}},"required":["pin"]}`),
 		},
 	}
 }

@@ -25,6 +25,7 @@ type fake struct {
 	events   []session.Event
 	parents  map[compartments.SessionID]compartments.SessionID
 	requests []session.TransformRequest
+	pinned   []session.PinRequest
 	closes   int
 
 	onSync      func(ctx context.Context, r session.SyncRequest) error
@@ -189,6 +190,24 @@ func (f *fake) Status(ctx context.Context, id compartments.SessionID) (session.S
 	defer f.mu.Unlock()
 	return session.Status{Session: id, Messages: len(f.lists[id]), Tiers: map[string]int{"dense": 1},
 		Folds: []session.FoldLine{}, Numbers: map[string]int{"forceMark": 850}, Historian: "builtin"}, nil
+}
+
+func (f *fake) Pin(_ context.Context, r session.PinRequest) (session.PinReply, error) {
+	if err := fault(r.Session); err != nil {
+		return session.PinReply{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pinned = append(f.pinned, r)
+	return session.PinReply{Pin: session.PinLine{Pin: compartments.PinID(len(f.pinned)), By: r.By}, Note: "Pinned."}, nil
+}
+
+func (f *fake) Unpin(_ context.Context, r session.UnpinRequest) (session.PinReply, error) {
+	return session.PinReply{Pin: session.PinLine{Pin: r.Pin, By: r.By}}, fault(r.Session)
+}
+
+func (f *fake) Pins(_ context.Context, id compartments.SessionID, ended bool) ([]session.PinLine, error) {
+	return nil, fault(id)
 }
 
 func (f *fake) Forget(_ context.Context, id compartments.SessionID) error {

@@ -27,6 +27,9 @@ var methods = map[string]method{
 	"session/fold":      fold,
 	"session/status":    status,
 	"session/undo":      undo,
+	"session/pin":       pin,
+	"session/unpin":     unpin,
+	"session/pins":      pins,
 	"session/forget":    forget,
 	"tools/call":        callTool,
 }
@@ -60,7 +63,7 @@ func (s *server) initialize(r *request) error {
 		b = appendJSON(append(b, `,"description":`...), t.Description)
 		b = append(append(append(b, `,"inputSchema":`...), t.InputSchema...), '}')
 	}
-	b = append(b, `],"capabilities":{"transform":true,"expand":true,"search":true,"fold":true,"status":true,"forget":true}}`...)
+	b = append(b, `],"capabilities":{"transform":true,"expand":true,"search":true,"fold":true,"status":true,"pin":true,"forget":true}}`...)
 	s.greeted = true
 	s.Log.Info("host connected", "host", clip(host.Name, 100), "version", clip(host.Version, 100), "generate", can.Generate, "notify", can.Notify)
 	if r.id != nil {

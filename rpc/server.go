@@ -37,6 +37,9 @@ type Sessions interface {
 	Fold(ctx context.Context, id compartments.SessionID, dryRun bool) (session.FoldReply, error)
 	Undo(ctx context.Context, id compartments.SessionID) (session.UndoReply, error)
 	Status(ctx context.Context, id compartments.SessionID) (session.Status, error)
+	Pin(ctx context.Context, r session.PinRequest) (session.PinReply, error)
+	Unpin(ctx context.Context, r session.UnpinRequest) (session.PinReply, error)
+	Pins(ctx context.Context, id compartments.SessionID, ended bool) ([]session.PinLine, error)
 	Forget(ctx context.Context, id compartments.SessionID) error
 	// Close makes everything safe. It is called once, when no request runs any
 	// more, or none that runs can be waited for.

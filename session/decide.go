@@ -56,7 +56,7 @@ func (p *pass) perhaps(batch *compartments.Batch, m decay.Moment) error {
 	if !p.led(p.v, p.reach(&material)) || p.heldBack(&material) {
 		return nil
 	}
-	if len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) || !m.Ripe(material.Tail, p.w, s) {
+	if len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) && material.Unsettled == 0 || !m.Ripe(material.Tail, p.w, s) {
 		return nil
 	}
 	o := decay.Choose(&material, p.w.Budget, p.w.Budget*s.DemoteTo/1000, 0, s)
@@ -77,6 +77,7 @@ func (p *pass) moment() decay.Moment {
 	turn := p.turnStart(p.v)
 	m := decay.Moment{Messages: p.messages(), Cold: p.cold, Overflowed: p.st.Overflow, Asked: p.st.Asked, Prices: p.req.Model.Prices,
 		Stale:     p.stale(),
+		Pending:   p.unsettled(),
 		TurnStart: turn >= 0 && turn == len(p.v.order)-1}
 	for i := max(turn, 0); i < len(p.v.order); i++ {
 		m.Turn += p.tokensAt(p.v, i)
@@ -151,6 +152,7 @@ func (p *pass) material(cut int) decay.Material {
 	for i := at; i < len(p.v.order); i++ { // what no compartment covers stays raw too
 		m.Tail += p.tokensAt(p.v, i)
 	}
+	p.hold(&m)
 	m.Keeps = append(m.Keeps, p.keptTokens(through))
 	for _, c := range m.New {
 		through += len(c.Compartment.Members)
@@ -188,7 +190,13 @@ const turnsTold = 3
 
 func (p *pass) keptTokens(through int) int {
 	n := 0
-	for _, o := range p.kept(through) {
+	var held []compartments.Ordinal
+	for _, s := range p.v.served {
+		if s.to <= through && p.unfading(s.c) && !p.away[s.c.ID] {
+			held = p.keepWhole(held, s.c)
+		}
+	}
+	for _, o := range p.keptWith(through, held) {
 		n += p.entry(o).Tokens() - p.saved[o]
 	}
 	return n
@@ -278,17 +286,18 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 		if moved == 0 {
 			moved = c.Compartment.First
 		}
-		decisions = append(decisions, decision(c, to))
+		decisions = append(decisions, p.decision(c, to))
 	}
 	if len(o.Items) > 0 {
 		pair := compartments.PairLayout{First: p.v.order[from], Last: p.v.order[through-1], Count: through - from,
 			Source: p.runHash(p.v.order[from:through]), Items: o.Items,
-			Text: decay.RenderPair(o.Items, o.Divergence == 0, p.lookup, nil)}
+			Text: decay.RenderPair(o.Items, o.Divergence == 0, p.lookup, p.pin)}
 		pair.Tokens = p.cfg.Count(pair.Text) + pairTokens
 		pair.Rendered = sha256.Sum256([]byte(pair.Text))
 		layout = append(layout, pair)
 	}
 	before := p.inputs.Before
+	p.tellOfPins(o.Candidates, o.KeptPairs())
 	if p.folds == 0 {
 		p.inputs.Inherited = withoutTexts(p.st.Layout)
 	}
@@ -296,7 +305,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	p.st.Applied = false
 	plan := p.planOf(layout, through)
 	for _, e := range p.plan.Edits {
-		if o, ok := p.byID[e.MessageID]; ok && (p.v.place[o-1] >= through || slices.Contains(plan.Keep, e.MessageID)) {
+		if o, ok := p.byID[e.MessageID]; ok && !p.spared(o, e.Part) && (p.v.place[o-1] >= through || slices.Contains(plan.Keep, e.MessageID)) {
 			plan.Edits = append(plan.Edits, e)
 		}
 	}
@@ -343,10 +352,12 @@ func hashInputs(f *compartments.Fold) compartments.Hash {
 	return sha256.Sum256(b)
 }
 
-func decision(c decay.Candidate, to compartments.Tier) compartments.Decision {
-	legal := c.Compartment.Legal()
+func (p *pass) decision(c decay.Candidate, to compartments.Tier) compartments.Decision {
+	legal := c.Compartment.LegalUnder(p.floor())
 	d := compartments.Decision{Compartment: c.Compartment.ID, From: c.Applied, To: to, Highest: legal[0], Lowest: legal[len(legal)-1], Reason: compartments.ReasonBudget}
 	switch {
+	case to == compartments.TierRaw, to == compartments.TierNone:
+		d.Reason = compartments.ReasonPinned
 	case c.Applied == compartments.TierRaw:
 		d.Reason = compartments.ReasonNew
 	case to < c.Applied:

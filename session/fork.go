@@ -155,6 +155,9 @@ func (se *Session) assume(b *compartments.Batch, source *compartments.Stored) er
 		st.Hidden, st.HiddenBy, st.Stands = nil, 0, 0 // the host's own summary, or what it hides, was not copied
 	}
 	se.st = st
+	if n > 0 {
+		se.copyPins(b, source, slices.Max(source.List[:n]))
+	}
 	se.view = se.look()
 	if se.view.pairs < len(st.Layout) || !se.rename(&plan, source, n) {
 		se.st.Layout = st.Layout[:se.view.pairs]

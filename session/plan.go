@@ -19,7 +19,7 @@ func (se *Session) planOf(layout []compartments.PairLayout, through int) compart
 	if through <= se.view.hidden {
 		plan.Through = se.entry(se.list[1]).ID
 	}
-	for _, o := range se.kept(through) {
+	for _, o := range se.keptWith(through, se.keptRaw(layout)) {
 		plan.Keep = append(plan.Keep, se.entry(o).ID)
 	}
 	return plan

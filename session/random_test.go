@@ -292,6 +292,14 @@ func (p *player) actions() map[string]func(*rapid.T) {
 				p.pass()
 			}
 		},
+		"pin": func(rt *rapid.T) {
+			p.pass()
+			p.drawPin(rt)
+			plan := p.reply.PlanID
+			if p.pass(); p.reply.PlanID != plan && !p.reply.Stats.Folded {
+				rt.Fatalf("a pin changed the plan without a fold")
+			}
+		},
 		"another model": func(rt *rapid.T) {
 			p.model = rapid.SampledFrom([]string{"m", "n"}).Draw(rt, "model")
 			p.context = rapid.SampledFrom([]int{2000, 4000, 16_000, 60_000}).Draw(rt, "window")

@@ -30,6 +30,7 @@ type Session struct {
 	prefix  []compartments.Revision // of the first i messages; one longer than list
 	all     map[compartments.CompartmentID]*compartments.Compartment
 	begins  map[compartments.Ordinal]bool // messages that some compartment begins with
+	pins    []compartments.Pin            // all that were ever set, by ID
 	planID  string
 	encoded []byte
 	plan    compartments.Plan
@@ -123,7 +124,7 @@ func (se *Session) adopt(stored *compartments.Stored) error {
 		return compartments.Errorf(compartments.CodeStorage, "session %s: %w", se.id, err)
 	}
 	se.parent, se.version = stored.Parent, stored.Version
-	se.entries, se.list = stored.Entries, stored.List
+	se.entries, se.list, se.pins = stored.Entries, stored.List, stored.Pins
 	se.planID, se.encoded, se.plan, se.folds, se.st = stored.PlanID, stored.Plan, plan, stored.Folds, st
 	if se.planID == "" {
 		if se.planID, se.encoded, err = se.plan.Encode(); err != nil {

@@ -46,12 +46,15 @@ func (se *Session) status(folds []compartments.FoldSummary) Status {
 	inHead := 0
 	for _, pair := range se.st.Layout {
 		for _, item := range pair.Items {
+			if len(item.Compartments) == 0 {
+				continue
+			}
 			out.Tiers[item.Tier.String()] += len(item.Compartments)
 			inHead += len(item.Compartments)
 		}
 	}
 	if raw := len(se.view.served) - inHead; raw > 0 {
-		out.Tiers[compartments.TierRaw.String()] = raw
+		out.Tiers[compartments.TierRaw.String()] += raw
 	}
 	for model, c := range se.st.Calibration {
 		out.Calibration[model] = c.Apply(1000)
@@ -80,6 +83,7 @@ func (se *Session) status(folds []compartments.FoldSummary) Status {
 // numbers are the settings by name.
 func numbers(s decay.Settings) map[string]int {
 	s.ForceTier = compartments.TierNone
+	floors := s.Floors
 	b, err := json.Marshal(s)
 	out := map[string]int{}
 	if err == nil {
@@ -87,6 +91,9 @@ func numbers(s decay.Settings) map[string]int {
 	}
 	if err != nil {
 		panic("settings are plain numbers: " + err.Error())
+	}
+	for d, permille := range floors {
+		out["floor_"+compartments.Dimension(d).String()] = permille
 	}
 	return out
 }

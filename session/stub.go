@@ -19,7 +19,9 @@ func (p *pass) stub(ctx context.Context, batch *compartments.Batch) error {
 	}
 	plan := p.plan
 	plan.Edits = slices.Clone(plan.Edits)
-	for _, words := range [...]bool{false, true} {
+	for _, kind := range [...]struct{ words, pinned bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+		words := kind.words
+		p.yield = kind.pinned // what is pinned goes last
 		for _, preview := range [...]int{p.settings().StubPreview, 0} {
 			for _, c := range p.stubbable(plan, words, preview) {
 				if total <= p.w.Usable {
@@ -154,7 +156,7 @@ func (p *pass) stubbable(plan compartments.Plan, words bool, preview int) []bulk
 	for _, o := range p.inView() {
 		e := p.entry(o)
 		for part, z := range e.Sizes {
-			if p.stubs(e, z, words) && !(preview > 0 && z.Media == 0 && int(z.Units) <= p.settings().StubOver) {
+			if p.stubs(e, z, words) && (p.yield || !p.spared(o, part)) && !(preview > 0 && z.Media == 0 && int(z.Units) <= p.settings().StubOver) {
 				tokens := z.Tokens
 				if z.Kind == compartments.PartTool {
 					tokens -= callTokens

@@ -160,6 +160,7 @@ func (se *Session) take(ctx context.Context, b *compartments.Batch, p *piece, m 
 		if err := se.revise(ctx, b, &m.Message); err != nil {
 			return err
 		}
+		se.repin(b, &m.Message)
 		if se.covered[o-1] {
 			se.changed[o-1] = true
 			p.moved = true

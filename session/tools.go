@@ -19,6 +19,12 @@ func (s *Sessions) Tools() []Tool {
 // CallTool runs a tool of the model in a session that the host named. What is
 // wrong with the arguments stands in the result.
 func (s *Sessions) CallTool(ctx context.Context, id compartments.SessionID, name string, arguments []byte) (ToolResult, error) {
+	switch name {
+	case expand.ToolPin:
+		return s.callPin(ctx, id, arguments)
+	case expand.ToolUnpin:
+		return s.callUnpin(ctx, id, arguments)
+	}
 	view, room, err := s.snapshot(ctx, id)
 	if err != nil {
 		return ToolResult{}, err

@@ -44,6 +44,9 @@ type pass struct {
 
 	writes, reads int // tokens that the pass may still write and read
 
+	away  map[compartments.CompartmentID]bool // may not fade, and have no room
+	yield bool                                // pinned parts may become stubs too
+
 	read map[compartments.Ordinal][]compartments.Part // messages that stubs were made of
 }
 
@@ -280,7 +283,7 @@ func (p *pass) stale() bool {
 	if p.v.order[dropped-1] != p.st.Through {
 		return true
 	}
-	for _, o := range p.kept(dropped) {
+	for _, o := range p.keptWith(dropped, p.keptRaw(p.st.Layout)) {
 		if !slices.Contains(p.plan.Keep, p.entry(o).ID) {
 			return true
 		}

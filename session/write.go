@@ -26,20 +26,28 @@ type span struct{ from, to int }
 
 // unwritten lists the runs before the cut that no compartment covers, or, with
 // scans, that only scanned ones cover. None reaches over the end of what the host
-// hides, for no compartment that does would stand.
+// hides, for no compartment that does would stand, or over a place where the class
+// of the messages changes.
 func (se *Session) unwritten(cut int, scans bool) []span {
 	var out []span
 	at := se.view.start
+	seams := se.seams()
 	var add func(from, to int)
 	add = func(from, to int) {
 		if hidden := se.view.hidden; from < hidden && to > hidden {
 			add(from, hidden)
 			from = hidden
 		}
+		for _, seam := range seams {
+			if from < seam && to > seam {
+				add(from, seam)
+				from = seam
+			}
+		}
 		if from >= to {
 			return
 		}
-		if n := len(out); n > 0 && out[n-1].to == from && from != se.view.hidden {
+		if n := len(out); n > 0 && out[n-1].to == from && from != se.view.hidden && !slices.Contains(seams, from) {
 			out[n-1].to = to
 			return
 		}
@@ -323,6 +331,9 @@ func (se *Session) enlist(batch *compartments.Batch, written []compartments.Comp
 		}
 	}
 	for _, c := range written {
+		if class, ok := compartments.ClassOf(c.Members, se.pins); ok {
+			c.Retention = class
+		}
 		se.st.Compartments++
 		c.ID = compartments.CompartmentID(se.st.Compartments)
 		batch.Compartments = append(batch.Compartments, c)

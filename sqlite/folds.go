@@ -290,7 +290,9 @@ func (r *reading) countTiers(layout []byte, tiers map[compartments.Tier]int) (pa
 	}
 	for i := range list {
 		for _, item := range list[i].Items {
-			tiers[item.Tier] += len(item.Compartments)
+			if n := len(item.Compartments); n > 0 {
+				tiers[item.Tier] += n
+			}
 		}
 	}
 	return len(list), nil

@@ -81,6 +81,9 @@ type commands struct {
 	Expand    expandCommand    `cmd:"" help:"Print stored messages exactly as the host sent them, one JSON text a line."`
 	Undo      undoCommand      `cmd:"" help:"Take back the last fold of a session: the plan before it is in force again."`
 	Verify    verifyCommand    `cmd:"" help:"Make stored folds again from what is recorded of them, and compare."`
+	Pin       pinCommand       `cmd:"" help:"Keep words of a message verbatim, or messages whole, when the history fades."`
+	Unpin     unpinCommand     `cmd:"" help:"End a pin."`
+	Pins      pinsCommand      `cmd:"" help:"List what is pinned in a session."`
 	Replay    replayCommand    `cmd:"" help:"Play recorded sessions against this program and report what a model would have read, and at what cost."`
 	Settings  settingsCommand  `cmd:"" name:"config" help:"Print the settings in force and where each comes from."`
 	Install   installCommand   `cmd:"" help:"Put the shim into a host's plugin folder."`
