@@ -84,7 +84,9 @@ func TestJoin(t *testing.T) {
 		if len(list) > 1 && joined(f, append([]stretch(nil), list[1:]...), text) == nil {
 			t.Fatal("a piece was missing unnoticed")
 		}
-		if joined(f, append([]stretch(nil), list...), text+"x") == nil || joined(f, append([]stretch(nil), list...), strings.Repeat("\n", len(text))) == nil {
+		other := []byte(text)
+		other[len(other)-1] ^= 1
+		if joined(f, append([]stretch(nil), list...), text+"x") == nil || joined(f, append([]stretch(nil), list...), string(other)) == nil {
 			t.Fatal("another text went unnoticed")
 		}
 	})
