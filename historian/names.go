@@ -117,7 +117,7 @@ func scanNames(s string, found func(name string, k kind)) {
 		if word == "" {
 			continue
 		}
-		if before := s[:start]; strings.HasSuffix(before, "<") || strings.HasSuffix(before, "‹") {
+		if before := s[:start]; strings.HasSuffix(before, "<") || strings.HasSuffix(before, "‹") || strings.HasSuffix(before, "＜") || strings.HasSuffix(before, "&lt;") {
 			continue // the name of a tag
 		}
 		if (word[0] == '/' || word[0] == '.') && start > 0 && tailOnly(s[:start]) {

@@ -143,3 +143,11 @@ func TestProcessPasses(t *testing.T) {
 		t.Errorf("the second run:\n%s", full)
 	}
 }
+
+// TestTagIsNoName: the name of a tag is none of the session's, however the tag is
+// written.
+func TestTagIsNoName(t *testing.T) {
+	for _, in := range []string{"</session-record>", "＜/session-record＞", "&lt;/session-record&gt;", "‹/session-record>"} {
+		scanNames(in, func(n string, _ kind) { t.Errorf("%s: name %q", in, n) })
+	}
+}

@@ -49,9 +49,9 @@ func (r *record) collectSpans(v *view) {
 				continue
 			}
 			text := ruleText(s, from, to)
-			if k > 0 && text == s && pointing(text) {
+			if k > 0 && strings.HasSuffix(s, text) && pointing(text) {
 				// What "it" means stands in the sentence before.
-				if both := list[k-1] + " " + text; extent(both) <= spanWhole && strings.Contains(own, both) && !question(list[k-1]) {
+				if both := list[k-1] + " " + s; extent(both) <= spanWhole && strings.Contains(own, both) && !question(list[k-1]) {
 					text = both
 				}
 			}
@@ -268,7 +268,7 @@ func ruleIn(s string) (best order, from, to int) {
 // it is short, else the clause and what follows while there is room.
 func ruleText(s string, from, to int) string {
 	if extent(s) <= spanWhole {
-		return strings.TrimSpace(s)
+		return unled(s)
 	}
 	all := clauses(s)
 	if width(s[from:to]) < 16 { // what so few words mean stands before them
@@ -289,7 +289,16 @@ func ruleText(s string, from, to int) string {
 			end += len(mark[1])
 		}
 	}
-	text := strings.TrimSpace(s[from:end])
+	text := unled(s[from:end])
+	if extent(text) > spanLongest {
+		return ""
+	}
+	return text
+}
+
+// unled takes the conjunctions off the beginning of a text.
+func unled(s string) string {
+	text := strings.TrimSpace(s)
 	for again := true; again; {
 		again = false
 		for _, lead := range [...]string{"and ", "but ", "so ", "und ", "aber ", "pero ", "mas ", "mais ", "et "} {
@@ -297,9 +306,6 @@ func ruleText(s string, from, to int) string {
 				text, again = strings.TrimSpace(text[len(lead):]), true
 			}
 		}
-	}
-	if extent(text) > spanLongest {
-		return ""
 	}
 	return text
 }

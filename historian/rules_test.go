@@ -18,6 +18,7 @@ func TestRules(t *testing.T) {
 		{"never drop a row silently", "never drop a row silently", ban},
 		{"now the page. no websocket, the proxy blocks it", "no websocket, the proxy blocks it", ban},
 		{"lease 90s is fine and no new dependency for this", "lease 90s is fine and no new dependency for this", ban},
+		{"but never force push there", "never force push there", ban},
 		{"do NOT reuse the version number", "do NOT reuse the version number", ban},
 		{"take it out, don’t delete it", "take it out, don’t delete it", ban},
 		{"leave webhooks.js alone", "leave webhooks.js alone", ban},
