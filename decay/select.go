@@ -177,10 +177,14 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 		return append(points, at(compartments.TierNone, awayTokens+pinned, 0)), tail
 	}
 	legal := comp.LegalUnder(s.Floor())
+	raw := comp.RawTokens
+	if len(legal) == 1 {
+		raw += keptRawTokens // the line that names it, where others are rendered behind it
+	}
 	for _, t := range legal {
 		if t == compartments.TierRaw {
 			if c.Applied == compartments.TierRaw && !c.NotRaw && s.ForceTier == compartments.TierNone || comp.Retention == compartments.Pinned {
-				points = append(points, at(t, comp.RawTokens, 1000))
+				points = append(points, at(t, raw, 1000))
 			}
 			continue
 		}
@@ -196,7 +200,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	switch {
 	case len(points) == 0:
 		// floors that no stored tier keeps: the messages themselves
-		points = append(points, at(compartments.TierRaw, comp.RawTokens, 1000))
+		points = append(points, at(compartments.TierRaw, raw, 1000))
 	case comp.Retention == compartments.Discardable && len(c.Pins) == 0:
 		tail = point{tier: compartments.TierArchived}
 	case legal[len(legal)-1] == compartments.TierAnchor && comp.Floor.Tier == compartments.TierNone:

@@ -24,10 +24,13 @@ type player struct {
 	away  []*message          // what the last revert took, and from where
 	at    int
 	forks int
+	floor int // of one dimension, permille
 }
 
 func (p *player) start() {
-	p.s = session.New(testConfig(p.under))
+	cfg := testConfig(p.under)
+	cfg.Settings.Floors[compartments.Rejected] = p.floor
+	p.s = session.New(cfg)
 	p.all = append(p.all, p.s)
 }
 
@@ -65,6 +68,7 @@ func anyHost(rt *rapid.T, store *memory, under session.Store) {
 	}
 	p.report = rapid.SampledFrom([]int{0, 800, 1400}).Draw(rt, "report")
 	p.deadline = rapid.SampledFrom([]int{0, 5, 500}).Draw(rt, "deadline")
+	p.floor = rapid.SampledFrom([]int{0, 0, 0, 0, 600, 800, 950}).Draw(rt, "floor")
 	p.start()
 	defer func() {
 		for _, s := range p.all {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxplugin/compartments"
 	"ctxplugin/decay"
 )
 
@@ -102,6 +103,11 @@ func TestKeys_CoverSettings(t *testing.T) {
 			reached[k.number(&c)] = true
 		}
 	}
+	for d := range c.Floors {
+		if !reached[&c.Floors[d]] {
+			t.Errorf("the floor of %s has no key", compartments.Dimension(d))
+		}
+	}
 	v := reflect.ValueOf(&c.Settings).Elem()
 	for i := range v.NumField() {
 		number, ok := v.Field(i).Addr().Interface().(*int)
@@ -146,6 +152,10 @@ func TestReadConfig_Warnings(t *testing.T) {
 		{"far above", `{"forceMark": 1e30}`, []string{"FILE:1: forceMark 1000000000000000000000000000000 is above 95; 95 is used"},
 			func(c *config) bool { return c.ForceMark == 950 }},
 		{"null", `{"forceMark": null}`, []string{"FILE:1: forceMark has to be a whole number of percent; 85 stays"}, nil},
+		{"a floor", `{"floorRejected": 40}`, nil, func(c *config) bool { return c.Floors[compartments.Rejected] == 400 }},
+		{"a floor that forbids every tier", `{"floorRejected": 100}`, []string{"FILE:1: floorRejected 100 is refused: it would forbid every tier but the messages themselves. " +
+			"A whole percentage from 0 to 95 is accepted, such as 50; 0 stays"}, func(c *config) bool { return c.Floors == decay.Defaults().Floors }},
+		{"a floor below", `{"floorRejected": -1}`, []string{"FILE:1: floorRejected -1 is below 0; 0 is used"}, nil},
 		{"unknown", "{\n\n\"HalfLive\": 1}", []string{`FILE:3: "HalfLive" is no setting; the nearest is "halfLife"`}, nil},
 		{"nothing like it", `{"zzz": 1, "": 2}`, []string{`FILE:1: "zzz" is no setting`, `FILE:1: "" is no setting`}, nil},
 		{"case", `{"halflife": 1}`, []string{`FILE:1: "halflife" is no setting; the nearest is "halfLife"`},

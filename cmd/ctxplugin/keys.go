@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxplugin/compartments"
 	"ctxplugin/decay"
 )
 
@@ -29,8 +30,9 @@ type key struct {
 
 	number      func(*config) *int
 	unit        string
-	per         int // how many of the field's units one unit of the key is
-	least, most int // in the key's unit
+	per         int    // how many of the field's units one unit of the key is
+	least, most int    // in the key's unit
+	over        string // what a value above most would do: it is refused then, not lowered
 
 	word  func(*config) *string
 	words []string // the values that are legal
@@ -49,6 +51,14 @@ func number(name, unit string, least, most int, field func(*decay.Settings) *int
 	}
 	return key{name: name, doc: doc, unit: unit, per: per, least: least, most: most,
 		number: func(c *config) *int { return field(&c.Settings) }}
+}
+
+// floor is the setting of the least survival in one dimension.
+func floor(name string, d compartments.Dimension, what string) key {
+	k := number(name, percent, 0, decay.FloorMost/10, func(s *decay.Settings) *int { return &s.Floors[d] },
+		"Least share of "+what+" of a compartment that a tier must still have; tiers that keep less are not shown.")
+	k.over = "it would forbid every tier but the messages themselves"
+	return k
 }
 
 // keys is every setting there is: what is not here cannot be set.
@@ -96,6 +106,16 @@ var keys = []key{
 		"Outputs above this size may become stubs when nothing else fits."),
 	number("stubPreview", "characters", 0, 100_000, func(s *decay.Settings) *int { return &s.StubPreview },
 		"Characters of the output that its stub shows; never more than stubOver."),
+	floor("floorConstraints", compartments.Constraints, "the orders and limits"),
+	floor("floorIdentifiers", compartments.Identifiers, "the exact identifiers"),
+	floor("floorDecisions", compartments.DecisionsWhy, "the decisions with their reasons"),
+	floor("floorRejected", compartments.Rejected, "the rejected alternatives with their cause"),
+	floor("floorFailures", compartments.Failures, "the failures"),
+	floor("floorOpenWork", compartments.OpenWork, "the open work"),
+	floor("floorUncertainty", compartments.Uncertainty, "the doubts"),
+	floor("floorProvenance", compartments.Provenance, "the references to where things stand"),
+	floor("floorLocation", compartments.Location, "the files and places"),
+	floor("floorNarrative", compartments.Narrative, "the course of the work"),
 	{name: "logLevel", doc: "How much is logged.", words: []string{"debug", "info", "warn", "error", "off"},
 		word: func(c *config) *string { return &c.LogLevel }},
 	{name: "database", doc: "The file that keeps all sessions. Relative to the configuration folder; `~/` is the home folder. The flag --db overrides it.",
@@ -185,6 +205,8 @@ func (k *key) setNumber(c *config, v any) (wrong string) {
 	case n < float64(k.least):
 		wrong = fmt.Sprintf("%s %s is below %d; %d is used", k.name, plain(n), k.least, k.least)
 		n = float64(k.least)
+	case n > float64(k.most) && k.over != "":
+		return fmt.Sprintf("%s %s is refused: %s. A whole percentage from %d to %d is accepted, such as 50; %s stays", k.name, plain(n), k.over, k.least, k.most, k.show(c))
 	case n > float64(k.most):
 		wrong = fmt.Sprintf("%s %s is above %d; %d is used", k.name, plain(n), k.most, k.most)
 		n = float64(k.most)
