@@ -137,6 +137,7 @@ type Status struct {
 	Notices      []string               `json:"notices,omitempty"`
 	HostIgnoring bool                   `json:"hostIgnoring,omitempty"`
 	Historian    string                 `json:"historian"`
+	Timing       *Timing                `json:"timing,omitempty"`      // what decides when the next fold is made; nil before the first request
 	Calibration  map[string]int         `json:"calibration,omitempty"` // permille by model
 }
 

@@ -29,7 +29,7 @@ func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Statu
 }
 
 func (se *Session) status(folds []compartments.FoldSummary) Status {
-	out := Status{Session: se.id, Stats: se.st.Stats, Messages: len(se.list), Tiers: map[string]int{}, Calibration: map[string]int{},
+	out := Status{Session: se.id, Stats: se.currentStats(), Messages: len(se.list), Tiers: map[string]int{}, Calibration: map[string]int{},
 		Numbers: numbers(se.cfg.Settings), HostIgnoring: se.st.Unnamed >= ignoredAfter}
 	standing := 0
 	for i, place := range se.view.place {
@@ -60,12 +60,11 @@ func (se *Session) status(folds []compartments.FoldSummary) Status {
 		out.Calibration[model] = c.Apply(1000)
 	}
 	for _, f := range folds {
-		line := FoldLine{Number: f.Number, At: f.At, Reason: string(f.Reason), Divergence: f.Divergence, Pairs: f.Pairs,
-			Through: int64(f.Through), Before: f.Before, After: f.After, Tiers: map[string]int{}}
-		for tier, n := range f.Tiers {
-			line.Tiers[tier.String()] = n
-		}
-		out.Folds = append(out.Folds, line)
+		out.Folds = append(out.Folds, lineOf(f))
+	}
+	if p, ok := se.nextPass(0); ok {
+		t := p.timing()
+		out.Timing = &t
 	}
 	out.Historian = "built-in"
 	if se.cfg.Slow != nil {
@@ -78,6 +77,31 @@ func (se *Session) status(folds []compartments.FoldSummary) Status {
 	}
 	out.Notices = slices.Sorted(maps.Keys(se.told))
 	return out
+}
+
+// currentStats are the numbers of the last request, with those that have changed
+// since: the list may have grown, or a fold been taken back.
+func (se *Session) currentStats() Stats {
+	st := se.st.Stats
+	if st.Usable == 0 {
+		return st
+	}
+	p := &pass{Session: se, v: &se.view}
+	if st.Messages = p.messages(); st.Fold != se.folds {
+		st.Folded, st.Reason = false, ""
+	}
+	st.Pressure = decay.Pressure(st.Messages, st.Usable)
+	st.History, st.Fold, st.Compartments, st.Stubs = headTokens(se.st.Layout), se.folds, len(se.view.served), len(se.plan.Edits)
+	return st
+}
+
+func lineOf(f compartments.FoldSummary) FoldLine {
+	line := FoldLine{Number: f.Number, At: f.At, Reason: string(f.Reason), Divergence: f.Divergence, Pairs: f.Pairs,
+		Through: int64(f.Through), Before: f.Before, After: f.After, Tiers: map[string]int{}}
+	for tier, n := range f.Tiers {
+		line.Tiers[tier.String()] = n
+	}
+	return line
 }
 
 // numbers are the settings by name.

@@ -79,6 +79,7 @@ type commands struct {
 	Status    statusCommand    `cmd:"" help:"Show the numbers that decisions about a session use, or where everything lies."`
 	Sessions  sessionsCommand  `cmd:"" help:"List the stored sessions, or forget one."`
 	Expand    expandCommand    `cmd:"" help:"Print stored messages exactly as the host sent them, one JSON text a line."`
+	Explain   explainCommand   `cmd:"" help:"Say why a session's history is shown as it is, what each fold cost and saved, and what is not in view."`
 	Undo      undoCommand      `cmd:"" help:"Take back the last fold of a session: the plan before it is in force again."`
 	Verify    verifyCommand    `cmd:"" help:"Make stored folds again from what is recorded of them, and compare."`
 	Pin       pinCommand       `cmd:"" help:"Keep words of a message verbatim, or messages whole, when the history fades."`

@@ -175,7 +175,23 @@ func (s *service) Status(ctx context.Context, id compartments.SessionID) (sessio
 	return st, err
 }
 
-// Verify is not asked over the wire.
+// Explain is not asked over the wire, nor are Preview and Verify.
+func (s *service) Explain(ctx context.Context, id compartments.SessionID, turning compartments.CompartmentID) (session.Explanation, error) {
+	b, err := s.ready(ctx)
+	if err != nil {
+		return session.Explanation{}, err
+	}
+	return b.sessions.Explain(ctx, id, turning)
+}
+
+func (s *service) Preview(ctx context.Context, id compartments.SessionID, now int64) (session.Preview, error) {
+	b, err := s.ready(ctx)
+	if err != nil {
+		return session.Preview{}, err
+	}
+	return b.sessions.Preview(ctx, id, now)
+}
+
 func (s *service) Verify(ctx context.Context, id compartments.SessionID) (session.Verified, error) {
 	b, err := s.ready(ctx)
 	if err != nil {
