@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { anthropicBlocks, weigh } from "../e2e/provider.js";
 import { createPlugin } from "../plugin/ctxplugin/plugin.js";
 import { sum } from "./accounting.js";
+import { Compaction } from "./compaction.js";
 import { exported } from "./export.js";
 import { OUTPUT } from "./play.js";
 import truncate from "./plugins/truncate.js";
@@ -17,7 +18,9 @@ import truncate from "./plugins/truncate.js";
 /** @typedef {import("./play.js").Played} Played */
 
 const SYSTEM_BYTES = 11_400;
-const TOOL_BYTES = 24_400;
+const TOOL_BYTES = 20_300;
+const SUMMARY_SYSTEM_BYTES = 700;
+const SUMMARY_PROMPT_BYTES = 1_400;
 const MODEL = {
   id: "m",
   providerID: "anthropic-mock",
@@ -42,49 +45,73 @@ export async function playFast({ contender, window, root, binary, workload }, wa
   const hooks =
     contender === "ours"
       ? await createPlugin(binary)(/** @type {any} */ ({ client: client(model), directory: project }))
-      : await truncate(undefined, { window, output: OUTPUT, fixed });
+      : contender === "truncation"
+        ? await truncate(undefined, { window, output: OUTPUT, fixed })
+        : {};
   await hooks.config?.({ plugin: [] });
-  const own = Object.entries(hooks.tool ?? {}).map(([name, { description, args }]) => ({
+  const ownTools = Object.entries(hooks.tool ?? {}).map(([name, { description, args }]) => ({
     name,
     description,
     input_schema: args,
   }));
-  const tools = [{ name: "tools", description: "t".repeat(TOOL_BYTES) }, ...own];
+  const tools = [{ name: "tools", description: "t".repeat(TOOL_BYTES) }, ...ownTools];
   const system = ["s".repeat(SYSTEM_BYTES)];
   writeFileSync(fixed, String(Math.ceil((SYSTEM_BYTES + TOOL_BYTES) / 4.5)));
 
   const sessionID = messages[0].info.sessionID;
+  const own = contender === "host" ? new Compaction(window) : undefined;
+  /** @type {number[]} */
   const latencies = [];
+  /** @type {string[]} */
   const errors = [];
+
+  /**
+   * One main request.
+   * @param {any[]} list
+   * @returns {Promise<number>} its tokens
+   */
+  const ask = async (list) => {
+    const began = performance.now();
+    await hooks["experimental.chat.messages.transform"]?.({}, { messages: list });
+    latencies.push(performance.now() - began);
+    for (const { name, description } of tools) {
+      await hooks["tool.definition"]?.({ toolID: name }, { description });
+    }
+    await hooks["experimental.chat.system.transform"]?.({ sessionID, model }, { system });
+    const params = { maxOutputTokens: OUTPUT, options: {} };
+    await hooks["chat.params"]?.({ sessionID, agent: "build", model, message: {} }, params);
+    const request = recorded(requestBody(list, system, tools, params.maxOutputTokens), window);
+    watcher.request(request);
+    if (request.status !== 200) errors.push(`prompt is too long: ${request.tokens} tokens`);
+    return request.tokens;
+  };
+
   let turn = -1;
   try {
     for (const [i, message] of messages.entries()) {
-      if (message.info.role === "user") {
+      const { info } = message;
+      if (info.role === "user") {
+        own?.messages.push(message);
         watcher.turn(++turn);
-        await hooks["chat.message"]?.(
-          { sessionID, model: { providerID: "anthropic-mock", modelID: "m" } },
-          {},
-        );
+        await hooks["chat.message"]?.({ sessionID, model: info.model }, {});
         continue;
       }
-      const list = messages.slice(0, i).map(copied);
-      const began = performance.now();
-      await hooks["experimental.chat.messages.transform"]({}, { messages: list });
-      latencies.push(performance.now() - began);
-      for (const { name, description } of tools)
-        await hooks["tool.definition"]?.({ toolID: name }, { description });
-      await hooks["experimental.chat.system.transform"]?.({ sessionID, model }, { system });
-      const params = { maxOutputTokens: OUTPUT, options: {} };
-      await hooks["chat.params"]?.({ sessionID, agent: "build", model, message: {} }, params);
-      const body = requestBody(list, system, tools, params.maxOutputTokens);
-      const blocks = anthropicBlocks(body);
-      const tokens = sum(blocks.map(weigh));
-      const status = tokens > window ? 400 : 200;
-      watcher.request(/** @type {any} */ ({ body, blocks, tokens, status, title: false }));
-      if (status !== 200) errors.push(`turn ${turn + 1}: prompt is too long: ${tokens} tokens`);
-      Object.assign(message.info.tokens, { total: tokens, cache: { read: 0, write: tokens } });
-      await hooks.event?.({ event: { type: "message.updated", properties: { info: message.info } } });
-      if (message.info.finish !== "stop") continue;
+      const tokens = await ask(own ? own.list() : messages.slice(0, i).map(copied));
+      Object.assign(info.tokens, { total: tokens + info.tokens.output, cache: { read: 0, write: tokens } });
+      await hooks.event?.({ event: { type: "message.updated", properties: { info } } });
+      own?.messages.push(message);
+      if (own?.due(info.tokens.total)) {
+        const { start, text } = own.select();
+        const side = recorded(summaryBody(text, own.summary), window);
+        const summary = watcher.aside(side)?.text ?? "";
+        watcher.request(side);
+        own.compact(start, summary);
+        if (info.finish === "stop") {
+          await ask(own.list());
+          own.say("Nothing was scripted.");
+        }
+      }
+      if (info.finish !== "stop") continue;
       await hooks.event?.({ event: { type: "session.idle", properties: { sessionID } } });
     }
     await hooks.dispose?.();
@@ -97,6 +124,33 @@ export async function playFast({ contender, window, root, binary, workload }, wa
     await hooks.dispose?.();
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+/**
+ * @param {any} body
+ * @param {number} window
+ * @returns {import("../e2e/provider.js").Recorded}
+ */
+function recorded(body, window) {
+  const blocks = anthropicBlocks(body);
+  const tokens = sum(blocks.map(weigh));
+  return /** @type {any} */ ({ body, blocks, tokens, status: tokens > window ? 400 : 200, title: false });
+}
+
+/**
+ * The host's request for a summary.
+ * @param {string} text
+ * @param {string} before the summary before
+ */
+function summaryBody(text, before) {
+  const system = [`You are a context summarization agent. ${"s".repeat(SUMMARY_SYSTEM_BYTES)}`];
+  const prompt = `<conversation>\n${text}\n</conversation>\n\n${before}\n\n${"p".repeat(SUMMARY_PROMPT_BYTES)}`;
+  return requestBody(
+    [{ info: { role: "user" }, parts: [{ type: "text", text: prompt }] }],
+    system,
+    [],
+    OUTPUT,
+  );
 }
 
 /**

@@ -88,7 +88,7 @@ export async function play({ contender, window, root, binary, workload }, watche
     for (const [i, { ask, replies }] of workload.turns.entries()) {
       watcher.turn(i);
       provider.forgetScript(session);
-      provider.say(session, replies);
+      provider.say(session, replies.map(spoken));
       const answer = await host.turn(session, ask);
       if (answer.info.error) errors.push(`turn ${i + 1}: ${JSON.stringify(answer.info.error).slice(0, 300)}`);
     }
@@ -105,6 +105,15 @@ export async function play({ contender, window, root, binary, workload }, watche
     if (process.env.CTXPLUGIN_E2E_KEEP) console.error(`kept ${root}`);
     else place.remove();
   }
+}
+
+/**
+ * What the model says, without what the workload knows of the results.
+ * @param {import("./workload.js").Reply} reply
+ * @returns {Reply}
+ */
+function spoken({ text, calls }) {
+  return { text, calls: calls?.map(({ name, input }) => ({ name, input })) };
 }
 
 /** @param {Recorded} request */
