@@ -177,7 +177,7 @@ function spread(numbers) {
 function newText(messages) {
   let [all, tools] = [0, 0];
   for (const { info, parts } of messages) {
-    if (info.summary) continue;
+    if (info.summary === true) continue; // a user message has an object there
     for (const { type, text, synthetic, state } of parts) {
       if (type === "text" && !synthetic) all += Buffer.byteLength(text);
       if (type !== "tool") continue;

@@ -71,7 +71,7 @@ async function main() {
   }
 
   const slot = takeSlot();
-  process.once("exit", () => rmSync(slot, { recursive: true, force: true }));
+  process.once("exit", () => rmSync(slot, { recursive: true, force: true, maxRetries: 5 }));
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
   const root = join(slot, "run");
   const work = workload({ seed, turns, project: join(root, "project") });

@@ -383,7 +383,7 @@ function inputBytes({ input }) {
  * @returns {string} what the host's read tool makes of a file that it shows whole
  */
 function readOutput(path, text) {
-  const lines = text.split("\n");
+  const lines = text.replace(/\n$/, "").split("\n");
   const numbered = lines.map((line, i) => `${i + 1}: ${line}\n`).join("");
   return (
     `<path>${path}</path>\n<type>file</type>\n<content>\n${numbered}\n` +

@@ -114,7 +114,7 @@ export class OpenCode {
     });
     this.exited = new Promise((resolve) => this.child.once("exit", resolve));
     const kill = () => this.child.kill("SIGKILL");
-    process.once("exit", kill);
+    process.prependOnceListener("exit", kill); // before anyone removes its folder
     this.exited.then(() => process.off("exit", kill));
   }
 
