@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
@@ -230,7 +231,7 @@ func nearestLine(all []piece, quote string) (in *piece, line string, ok bool) {
 		}
 	}
 	words := map[string]bool{}
-	for _, w := range strings.Fields(strings.ToLower(want)) {
+	for _, w := range wordsIn(want) {
 		words[w] = true
 	}
 	type candidate struct {
@@ -250,7 +251,7 @@ func nearestLine(all []piece, quote string) (in *piece, line string, ok bool) {
 			}
 			c := candidate{p: &all[i], line: l}
 			has := map[string]bool{}
-			for _, w := range strings.Fields(strings.ToLower(clip(l, 4*runesCompared))) {
+			for _, w := range wordsIn(clip(l, 4*runesCompared)) {
 				if words[w] && !has[w] {
 					has[w] = true
 					c.shared++
@@ -287,6 +288,10 @@ func nearestLine(all []piece, quote string) (in *piece, line string, ok bool) {
 		line = around(line, 0)
 	}
 	return in, line, ok
+}
+
+func wordsIn(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' })
 }
 
 func firstRunes(s string, most int) string {

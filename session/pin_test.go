@@ -559,3 +559,22 @@ func (p *player) drawPin(rt *rapid.T) {
 		rt.Fatalf("pin: %v", err)
 	}
 }
+
+// Who asks for a fold gets the pins shown, whatever that frees.
+func TestPin_AskedFoldShowsIt(t *testing.T) {
+	h := marked(t, 16_000)
+	h.coldly() // nothing else is to be gained
+	h.pin(markedPlace, 1, markedWords)
+	reply, err := h.s.Fold(context.Background(), h.id, false)
+	if err != nil || !reply.Folded {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	h.user("next")
+	h.request()
+	if !h.reply.Stats.Folded || !h.recordSays(markedWords) {
+		t.Fatalf("%+v", h.reply.Stats)
+	}
+	if reply, err = h.s.Fold(context.Background(), h.id, true); err != nil || reply.Folded {
+		t.Fatalf("again: %+v, %v", reply, err)
+	}
+}

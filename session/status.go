@@ -145,7 +145,7 @@ func (s *Sessions) Fold(ctx context.Context, id compartments.SessionID, dryRun b
 			return nil
 		}
 		o := decay.Choose(&material, p.w.Budget, p.w.Budget*se.settings().DemoteTo/1000, 0, se.settings())
-		if gain := before - o.After; len(o.Items) == 0 || gain < decay.LeastGain(usable, se.settings()) {
+		if gain := before - o.After; material.Unsettled == 0 && (len(o.Items) == 0 || gain < decay.LeastGain(usable, se.settings())) {
 			out.Reason = fmt.Sprintf("a fold would free %d tokens, and less than %d is not worth one", max(0, gain), decay.LeastGain(usable, se.settings()))
 			return nil
 		}
