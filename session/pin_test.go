@@ -269,26 +269,31 @@ func TestPin_FollowsAnEdit(t *testing.T) {
 // A message in view that is pinned is never made a stub while anything else can
 // be.
 func TestPin_SparesWhatIsInView(t *testing.T) {
-	for _, how := range []string{"not at all", "part", "range"} {
-		t.Run(how, func(t *testing.T) {
+	for _, c := range []struct {
+		how    string
+		pin    func(h *host)
+		spared int // part that is no stub; -1 for none
+	}{
+		{"not at all", func(*host) {}, 2},
+		{"a part", func(h *host) { h.pin(1, 1, "") }, 1},
+		{"words of a part", func(h *host) { h.pin(1, 1, "output of 1.0") }, 1},
+		{"the other part", func(h *host) { h.pin(1, 2, "") }, 2},
+		{"all of it, which does not fit", func(h *host) { h.pinRange(2, 2, compartments.Pinned) }, -1},
+	} {
+		t.Run(c.how, func(t *testing.T) {
 			h := start(t, 16_000)
 			h.user("begin")
-			m := h.step("look", 12_000)
+			h.step("look", 24_000, 20_000)
+			h.sync()
+			c.pin(h)
 			h.request()
-			switch how {
-			case "part":
-				h.pin(1, 1, "")
-			case "range":
-				h.pinRange(2, 2, compartments.Pinned)
-			}
-			h.step("look further", 30_000)
-			h.request()
-			stubbed := slices.ContainsFunc(h.plan.Edits, func(e compartments.Edit) bool { return string(e.MessageID) == m.id })
-			if stubbed && how != "not at all" {
-				t.Fatalf("edits %+v", h.plan.Edits)
-			}
 			if h.reply.Stats.Stubs == 0 {
 				t.Fatal("nothing became a stub")
+			}
+			for _, e := range h.plan.Edits {
+				if e.Part == c.spared {
+					t.Fatalf("part %d became a stub", e.Part)
+				}
 			}
 		})
 	}
