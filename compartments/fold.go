@@ -75,6 +75,7 @@ type FoldInputs struct {
 	Replaces  string     `json:"replaces,omitempty"`  // plan that was in force before
 	Stubs     int        `json:"stubs,omitempty"`     // of the plan that the fold made
 	Undoes    int        `json:"undoes,omitempty"`    // number of the fold that this one takes back
+	Floors    []int      `json:"floors,omitempty"`    // as in the recording, for a fold without one that takes another back
 	Recording *Recording `json:"recording,omitempty"` // nil for folds of before there was one, and for those that take one back
 
 	// Inherited is the layout that a fork took over from its source, without the

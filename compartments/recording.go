@@ -59,13 +59,14 @@ type Hold struct {
 	NotRaw bool      `json:"notRaw,omitempty"`
 }
 
-// Least is the least survival that the policy of a recorded fold demanded.
-func (r *Recording) Least() (least Survival) {
-	if r == nil {
-		return least
+// Least is the least survival that policy demanded of what a fold shows.
+func (in *FoldInputs) Least() (least Survival) {
+	floors := in.Floors
+	if in.Recording != nil {
+		floors = in.Recording.Floors
 	}
-	for d := range min(len(r.Floors), len(least)) {
-		least[d] = uint16(min(max(r.Floors[d], 0), 1000))
+	for d := range min(len(floors), len(least)) {
+		least[d] = uint16(min(max(floors[d], 0), 1000))
 	}
 	return least
 }

@@ -5,7 +5,7 @@ import "ctxplugin/compartments"
 // Record begins the recording of a fold with the moment at which it is weighed.
 func (m Moment) Record(w Window, s Settings) *compartments.Recording {
 	return &compartments.Recording{HalfLife: s.HalfLife, Fairness: s.Fairness, ForceTier: s.ForceTier, DemoteShare: s.DemoteTo, ForceMark: s.ForceMark,
-		Floors: s.recordedFloors(), LeastGain: LeastGain(w.Usable, s), TurnMost: share(w.Usable, s.TurnShare),
+		Floors: s.RecordedFloors(), LeastGain: LeastGain(w.Usable, s), TurnMost: share(w.Usable, s.TurnShare),
 		Moment: compartments.FoldMoment{Grown: m.Growth, Turn: m.Turn, TurnStart: m.TurnStart,
 			Cold: m.Cold, Overflowed: m.Overflowed, Stale: m.Stale, Asked: m.Asked, Pending: m.Pending}}
 }
@@ -47,9 +47,9 @@ func (c *Candidate) hold(at int) *compartments.Hold {
 	return h
 }
 
-// recordedFloors are the floors as a recording has them: none where the policy
+// RecordedFloors are the floors as a recording has them: none where the policy
 // demands none.
-func (s *Settings) recordedFloors() []int {
+func (s *Settings) RecordedFloors() []int {
 	if s.Floors == [compartments.Dimensions]int{} {
 		return nil
 	}

@@ -75,7 +75,7 @@ func (se *Session) undo(ctx context.Context, folds []compartments.Fold) (UndoRep
 		Through: st.Through, PlanID: se.planID, Layout: st.Layout, Decisions: se.changes(shown, st.Layout),
 		Inputs: compartments.FoldInputs{Window: st.Stats.Window, Usable: p.w.Usable, Reserve: st.Stats.Reserve, Fixed: st.Stats.Fixed, Budget: p.w.Budget,
 			Before: before, After: after, Pressure: decay.Pressure(before, p.w.Usable), Prices: st.Prices, Policy: decay.Policy, Renderer: decay.Renderer,
-			Replaces: replaces, Stubs: len(se.plan.Edits), Undoes: u.fold.Number}}
+			Replaces: replaces, Stubs: len(se.plan.Edits), Undoes: u.fold.Number, Floors: p.cfg.Settings.RecordedFloors()}}
 	fold.Inputs.Behind = after
 	for _, pair := range st.Layout[:fold.Divergence] {
 		fold.Inputs.Behind -= pair.Tokens

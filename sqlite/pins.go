@@ -72,7 +72,7 @@ func (w *writing) mayShow(session int64, f *compartments.Fold) error {
 	if len(shown) == 0 {
 		return nil
 	}
-	least := f.Inputs.Recording.Least()
+	least := f.Inputs.Least()
 	check := func(id compartments.CompartmentID, record []byte) error {
 		c := compartments.Compartment{ID: id}
 		if err := decodeCompartment(record, &c); err != nil {
