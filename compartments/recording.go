@@ -19,6 +19,8 @@ type Recording struct {
 
 	Holds  []Hold  `json:"holds,omitempty"`  // what holds candidates besides their worth, by place
 	Rest   []PinID `json:"rest,omitempty"`   // pins that had no room
+	Saved  []Saved `json:"saved,omitempty"`  // what stubs save of candidates while they are messages, by place
+	Saves  int     `json:"saves,omitempty"`  // what new stubs save of all that stays raw
 	Floors []int   `json:"floors,omitempty"` // least survival by dimension, permille; none where the policy demands none
 
 	// The settings that selection, choice and timing read. Shares are permille.
@@ -57,6 +59,12 @@ type Hold struct {
 	Tokens []int     `json:"tokens,omitempty"` // of each of the pins, as rendered
 	Away   bool      `json:"away,omitempty"`
 	NotRaw bool      `json:"notRaw,omitempty"`
+}
+
+// Saved is what stubs save of one candidate while it is messages.
+type Saved struct {
+	At     int `json:"at"` // place among the candidates
+	Tokens int `json:"tokens"`
 }
 
 // Least is the least survival that policy demanded of what a fold shows.

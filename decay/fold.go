@@ -13,6 +13,7 @@ type Material struct {
 
 	Unsettled int                  // pairs, from the last, that show other pins than they should, or what may not fade
 	Rest      []compartments.PinID // pins that have no room
+	Saves     int                  // tokens that stubs newly save in what stays raw
 }
 
 // Pair is one pair of the head with the compartments it stands for.
@@ -33,6 +34,7 @@ type Option struct {
 	After      int                 // tokens of messages in the next request
 	Behind     int                 // D: tokens behind the divergence in the next request
 	Target     int                 // what the selection of the new pair aimed at
+	Saves      int                 // tokens of that which new stubs save
 	Fits       bool
 	NotRaw     bool                   // candidates were rendered because staying raw would keep too much in view
 	Kept       int                    // tokens of the pairs kept
@@ -123,7 +125,7 @@ func (m *Material) option(kept, budget, target, limit int, s Settings) Option {
 }
 
 func (m *Material) selected(kept int, candidates []Candidate, budget, target int, s Settings) Option {
-	o := Option{Divergence: kept, Candidates: candidates, Rest: m.Rest}
+	o := Option{Divergence: kept, Candidates: candidates, Rest: m.Rest, Saves: m.Saves}
 	for i := range m.Pairs[:kept] {
 		o.Kept += m.Pairs[i].Layout.Tokens
 		o.Held += m.Pairs[i].Held
@@ -153,7 +155,7 @@ func (o *Option) choose(budget, target int, s Settings) (raw int) {
 		o.Items = append([]compartments.Item{{Pins: o.Rest, Tokens: awayTokens}}, o.Items...)
 	}
 	for i := len(o.Candidates) - 1; i >= 0 && o.Selection.Tiers[i] == compartments.TierRaw; i-- {
-		raw += o.Candidates[i].Compartment.RawTokens
+		raw += o.Candidates[i].raw()
 		o.Raw++
 	}
 	return raw
@@ -210,11 +212,29 @@ func (m Moment) Ripe(tail int, w Window, s Settings) bool {
 		return true
 	case !m.TurnStart && m.Turn <= share(w.Usable, s.TurnShare):
 		return false
-	case m.Cold, m.TurnStart && Pressure(m.Messages+m.LargestTurn, w.Usable) >= s.ForceMark:
+	case m.free(s), m.turnAhead(w, s):
 		return true
 	}
-	spacing := Spacing(tail, m.PerStep, m.Prices)
-	return spacing > 0 && m.Growth >= spacing
+	return m.pays(Spacing(tail, m.PerStep, m.Prices), s)
+}
+
+// free reports a moment at which folding costs nothing extra.
+func (m Moment) free(s Settings) bool { return m.Cold && s.Prefer != PreferView }
+
+// turnAhead reports whether a turn like the largest of late would reach the force
+// mark.
+func (m Moment) turnAhead(w Window, s Settings) bool {
+	return m.TurnStart && Pressure(m.Messages+m.LargestTurn, w.Usable) >= s.ForceMark
+}
+
+// turnAheadGain is the share of what it writes again that a fold ahead of a turn
+// must free, as a divisor: most turns are smaller than the largest of late, and a
+// fold that frees little is made again soon.
+const turnAheadGain = 4
+
+// pays reports whether the session grew by the cheapest spacing.
+func (m Moment) pays(spacing int, s Settings) bool {
+	return s.Prefer != PreferView && spacing > 0 && m.Growth >= spacing
 }
 
 // Worthwhile reports whether a fold that nothing forces should happen now, with
@@ -228,7 +248,7 @@ func (m Moment) Worthwhile(o Option, w Window, s Settings) (reason compartments.
 		}
 		return compartments.ReasonCold, spacing, true // at a free moment pins need no gain
 	}
-	if len(o.Items) == 0 || gain < LeastGain(w.Usable, s) {
+	if len(o.Items) == 0 && o.Saves <= 0 || gain < LeastGain(w.Usable, s) {
 		return "", spacing, false
 	}
 	switch {
@@ -236,11 +256,11 @@ func (m Moment) Worthwhile(o Option, w Window, s Settings) (reason compartments.
 		return compartments.ReasonAsked, spacing, true
 	case !m.TurnStart && m.Turn <= share(w.Usable, s.TurnShare):
 		return "", spacing, false
-	case m.Cold:
+	case m.free(s):
 		return compartments.ReasonCold, spacing, true
-	case m.TurnStart && Pressure(m.Messages+m.LargestTurn, w.Usable) >= s.ForceMark:
+	case m.turnAhead(w, s) && gain >= o.Behind/turnAheadGain:
 		return compartments.ReasonTurnAhead, spacing, true
-	case spacing > 0 && m.Growth >= spacing:
+	case m.pays(spacing, s):
 		return compartments.ReasonPays, spacing, true
 	}
 	return "", spacing, false

@@ -17,12 +17,15 @@ func (o *Option) Record(r *compartments.Recording, perStep int, prices compartme
 	for i := range r.Weighed {
 		r.Weighed[i].Spacing = Spacing(r.Weighed[i].Behind, perStep, prices)
 	}
-	r.Rest, r.Holds = o.Rest, nil
+	r.Rest, r.Holds, r.Saved, r.Saves = o.Rest, nil, nil, o.Saves
 	add := func(candidates []Candidate) {
 		for i := range candidates {
 			c := &candidates[i]
 			if h := c.hold(len(r.Candidates)); h != nil {
 				r.Holds = append(r.Holds, *h)
+			}
+			if c.Saved != 0 {
+				r.Saved = append(r.Saved, compartments.Saved{At: len(r.Candidates), Tokens: c.Saved})
 			}
 			r.Candidates = append(r.Candidates, compartments.CandidateRecord{Compartment: c.Compartment.ID, Applied: c.Applied, Relevance: c.Relevance})
 		}

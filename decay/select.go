@@ -10,7 +10,11 @@ type Candidate struct {
 	NotRaw      bool              // may not stay raw, because of what that keeps in view, or does not
 	Pins        []Shown           // words of it that stand at every tier
 	Away        bool              // may not fade, and has no room
+	Saved       int               // tokens that stubs save while it stays raw
 }
+
+// raw is what the candidate takes as messages, in tokens.
+func (c *Candidate) raw() int { return c.Compartment.RawTokens - c.Saved }
 
 // Selection is a tier for every candidate.
 type Selection struct {
@@ -177,7 +181,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 		return append(points, at(compartments.TierNone, awayTokens+pinned, 0)), tail
 	}
 	legal := comp.LegalUnder(s.Floor())
-	raw := comp.RawTokens
+	raw := c.raw()
 	if len(legal) == 1 {
 		raw += keptRawTokens // the line that names it, where others are rendered behind it
 	}

@@ -31,8 +31,14 @@ type Settings struct {
 	Fairness   int // how many times dearer the last demotion of a partial fold may be than that of a full one
 
 	WriteBehind int // eligible raw tokens that start the historian
-	StubOver    int // characters above which an output may become an emergency stub
+	StubOver    int // characters above which an output may become an emergency stub, or a superseded part a stub
+	StubChars   int // characters above which a part may become a stub at a fold
+	StubTurns   int // newest turns whose parts stay whole
+	StubShare   int // newest part of the usable window that stays whole, if that is less
 	StubPreview int // characters of an output that its stub shows
+
+	// Prefer says what a fold that nothing forces is made for.
+	Prefer Prefer `json:"-"`
 
 	// Floors are the least survival in each dimension, permille, that a rendered
 	// tier must have to be legal. The table is in policy.go.
@@ -44,6 +50,20 @@ type Settings struct {
 	ForceTier compartments.Tier
 }
 
+// Prefer is what the timing of folds prefers.
+type Prefer string
+
+// PreferBalance folds when it pays. PreferView folds by pressure alone, so that as
+// much as possible stays in view. PreferCost keeps half as much rendered history
+// and half as many raw steps: with less behind a fold the cheapest growth between
+// two is smaller, so it folds earlier. To fold earlier without keeping less costs
+// more: at half the spacing the measured bill rises by 1 to 4 percent.
+const (
+	PreferBalance Prefer = "balance"
+	PreferView    Prefer = "view"
+	PreferCost    Prefer = "cost"
+)
+
 // Defaults are the numbers of the design.
 func Defaults() Settings {
 	return Settings{
@@ -54,8 +74,8 @@ func Defaults() Settings {
 		TailShare: 200, TailMax: 20000,
 		DemoteTo: 800, LeastGain: 50, TurnShare: 250,
 		TurnsAhead: 10, HalfLife: 16, Fairness: 2,
-		WriteBehind: 6000, StubOver: 800, StubPreview: 400,
-		Floors: defaultFloors(),
+		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400,
+		Floors: defaultFloors(), Prefer: PreferBalance,
 	}
 }
 

@@ -111,7 +111,7 @@ func Replay(r *compartments.Recording, lookup Lookup) (*Replayed, error) {
 		if err != nil {
 			return nil, err
 		}
-		o := Option{Divergence: w.Divergence, Candidates: candidates, Kept: w.Kept, Held: w.Held, Rest: r.Rest, NotRaw: w.NotRaw, Behind: w.Behind, After: w.After}
+		o := Option{Divergence: w.Divergence, Candidates: candidates, Kept: w.Kept, Held: w.Held, Rest: r.Rest, Saves: r.Saves, NotRaw: w.NotRaw, Behind: w.Behind, After: w.After}
 		o.choose(r.Budget, r.DemoteTo, s)
 		out.Options = append(out.Options, o)
 	}
@@ -144,12 +144,16 @@ func recorded(r *compartments.Recording, w compartments.Weighed, lookup Lookup) 
 	for i := range r.Holds {
 		holds[r.Holds[i].At] = &r.Holds[i]
 	}
+	saved := make(map[int]int, len(r.Saved))
+	for _, s := range r.Saved {
+		saved[s.At] = s.Tokens
+	}
 	for i, c := range r.Candidates[skip:] {
 		comp := lookup(c.Compartment)
 		if comp == nil {
 			return nil, fmt.Errorf("compartment %d is not stored", c.Compartment)
 		}
-		again := Candidate{Compartment: comp, Applied: c.Applied, Relevance: c.Relevance, NotRaw: w.NotRaw}
+		again := Candidate{Compartment: comp, Applied: c.Applied, Relevance: c.Relevance, NotRaw: w.NotRaw, Saved: saved[skip+i]}
 		again.heldBy(holds[skip+i])
 		out = append(out, again)
 	}

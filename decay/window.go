@@ -48,12 +48,22 @@ func Divide(context, output, learned, fixed int, s Settings) Window {
 
 // Budget is the history budget of a usable window, in tokens.
 func Budget(usable int, s Settings) int {
-	return min(max(share(usable, s.HistoryShare), s.HistoryMin), s.HistoryMax)
+	budget := min(max(share(usable, s.HistoryShare), s.HistoryMin), s.HistoryMax)
+	if s.Prefer == PreferCost {
+		budget = max(budget/2, min(budget, s.HistoryMin))
+	}
+	return budget
 }
 
 // Tail is how many tokens of raw steps stay in view beyond what is protected by
 // its kind.
-func Tail(usable int, s Settings) int { return min(share(usable, s.TailShare), s.TailMax) }
+func Tail(usable int, s Settings) int {
+	tail := min(share(usable, s.TailShare), s.TailMax)
+	if s.Prefer == PreferCost {
+		tail /= 2
+	}
+	return tail
+}
 
 // Pressure is tokens over the usable window, permille, rounded up.
 func Pressure(tokens, usable int) int {

@@ -40,7 +40,7 @@ func (r *replay) finish(ctx context.Context, last *step) error {
 }
 
 // outOfView says of every ordinal whether the request for a list lacks its
-// message, and lists the outputs that it shows as stubs.
+// message, and lists the fields that it shows as stubs.
 func (r *replay) outOfView(list []int) (dropped []bool, stubs []field) {
 	req := r.render.apply(r.rec, list, r.plan)
 	there := map[int]bool{}
@@ -50,8 +50,10 @@ func (r *replay) outOfView(list []int) (dropped []bool, stubs []field) {
 	for at, i := range r.order {
 		dropped = append(dropped, !there[i])
 		for part := range r.rec.messages[i].parts {
-			if req.edited[editKey{r.rec.messages[i].id, part, "output"}] {
-				stubs = append(stubs, field{message: at + 1, part: part})
+			for _, name := range []string{"input", "output"} {
+				if req.edited[editKey{r.rec.messages[i].id, part, name}] {
+					stubs = append(stubs, field{at + 1, part, name})
+				}
 			}
 		}
 	}

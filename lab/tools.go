@@ -215,7 +215,7 @@ func fieldsOf(m *message, ordinal int) map[field]string {
 
 // checkPages opens a sample of ranges and of parts through ctx_expand and
 // compares what the pages hold with the recording. Only what is out of view is
-// opened: dropped says it of each ordinal, stubs lists outputs that were replaced.
+// opened: dropped says it of each ordinal, stubs lists fields that were replaced.
 func checkPages(ctx context.Context, v *verdicts, p *play, order []int, dropped []bool, stubs []field) error {
 	var runs []int // first ordinals of ranges that are out of view as a whole
 	for o := 1; o+rangeLength-1 <= len(order); o++ {
@@ -241,10 +241,9 @@ func checkPages(ctx context.Context, v *verdicts, p *play, order []int, dropped 
 			return err
 		}
 	}
-	for _, o := range stubs { // the arguments are still in view
+	for _, o := range stubs { // the part's other field may still be in view
 		all := p.fieldsOfPart(order, o)
-		output := field{o.message, o.part, "output"}
-		want := map[field]string{output: all[output]}
+		want := map[field]string{o: all[o]}
 		if err := p.compare(ctx, v, fmt.Sprintf(`{"message": %d, "part": %d}`, o.message, o.part), want, all); err != nil {
 			return err
 		}

@@ -63,7 +63,10 @@ func (s *server) initialize(r *request) error {
 		b = appendJSON(append(b, `,"description":`...), t.Description)
 		b = append(append(append(b, `,"inputSchema":`...), t.InputSchema...), '}')
 	}
-	b = append(b, `],"capabilities":{"transform":true,"expand":true,"search":true,"fold":true,"status":true,"pin":true,"forget":true}}`...)
+	b = append(b, `],"capabilities":{"transform":true,"expand":true,"search":true,"fold":true,"status":true,"pin":true,"forget":true},"placeholder":{"pattern":`...)
+	b = appendJSON(b, session.StubPattern)
+	b = appendJSON(append(b, `,"refusal":`...), session.StubRefusal)
+	b = append(b, "}}"...)
 	s.greeted = true
 	s.Log.Info("host connected", "host", clip(host.Name, 100), "version", clip(host.Version, 100), "generate", can.Generate, "notify", can.Notify)
 	if r.id != nil {

@@ -58,7 +58,7 @@ type Stats struct {
 	Folded       bool     `json:"folded"`  // this very pass folded
 	Reason       string   `json:"reason,omitempty"`
 	Compartments int      `json:"compartments"`
-	Stubs        int      `json:"stubs"` // emergency stubs in force
+	Stubs        int      `json:"stubs"` // in force
 	Irreducible  string   `json:"irreducible,omitempty"`
 	Warnings     []string `json:"warnings,omitempty"`
 }
@@ -133,7 +133,8 @@ type Status struct {
 	Unknown      int                    `json:"unknownParts"`
 	Tiers        map[string]int         `json:"tiers"` // compartments by applied tier
 	Folds        []FoldLine             `json:"folds"`
-	Numbers      map[string]int         `json:"numbers"` // every setting in force
+	Numbers      map[string]int         `json:"numbers"` // every setting in force that is a number
+	Prefer       string                 `json:"prefer"`  // what folds that nothing forces are made for
 	Notices      []string               `json:"notices,omitempty"`
 	HostIgnoring bool                   `json:"hostIgnoring,omitempty"`
 	Historian    string                 `json:"historian"`

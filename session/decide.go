@@ -35,10 +35,11 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 			return err
 		}
 	} else if !p.same && !p.copied() && m.Ripe(0, p.w, s) { // the same request asked again gets the same answer
-		if err := p.perhaps(batch, m); err != nil {
+		if err := p.perhaps(ctx, batch, m); err != nil {
 			return err
 		}
 	}
+	p.unthin()
 	if err := p.stub(ctx, batch); err != nil {
 		return err
 	}
@@ -50,13 +51,17 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 }
 
 // perhaps folds if that is worth while.
-func (p *pass) perhaps(batch *compartments.Batch, m decay.Moment) error {
+func (p *pass) perhaps(ctx context.Context, batch *compartments.Batch, m decay.Moment) error {
 	s := p.settings()
+	if err := p.thin(ctx); err != nil {
+		return err
+	}
 	material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
 	if !p.led(p.v, p.reach(&material)) || p.heldBack(&material) {
 		return nil
 	}
-	if len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) && material.Unsettled == 0 || !m.Ripe(material.Tail, p.w, s) {
+	nothing := len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) && material.Unsettled == 0 && material.Saves <= 0
+	if nothing || !m.Ripe(material.Tail, p.w, s) {
 		return nil
 	}
 	o := decay.Choose(&material, p.w.Budget, p.w.Budget*s.DemoteTo/1000, 0, s)
@@ -126,7 +131,7 @@ func (p *pass) material(cut int) decay.Material {
 		default:
 			t = compartments.TierRaw
 		}
-		return decay.Candidate{Compartment: c, Applied: t, Relevance: decay.Relevance(p.turnsBehind(c))}
+		return decay.Candidate{Compartment: c, Applied: t, Relevance: decay.Relevance(p.turnsBehind(c)), Saved: p.savedIn(c)}
 	}
 	next, at := 0, p.v.start
 	for _, pair := range p.st.Layout[:p.v.firm] {
@@ -148,6 +153,9 @@ func (p *pass) material(cut int) decay.Material {
 		c.NotRaw = at > p.v.start && !p.led(p.v, at)
 		m.New = append(m.New, c)
 		at = p.v.served[next].to
+	}
+	if p.thinned != nil {
+		m.Saves = p.thinned.fresh
 	}
 	for i := at; i < len(p.v.order); i++ { // what no compartment covers stays raw too
 		m.Tail += p.tokensAt(p.v, i)
@@ -231,6 +239,9 @@ func (p *pass) cuts() []int {
 // it.
 func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason compartments.Reason, m decay.Moment) error {
 	s := p.settings()
+	if err := p.thin(ctx); err != nil {
+		return err
+	}
 	aim := p.w.Usable * s.ForceAim / 1000
 	least := decay.LeastGain(p.w.Usable, s)
 	urgent := m.Stale || m.Overflowed || m.Messages > p.w.Usable
@@ -256,7 +267,7 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 		}
 	}
 	gain := m.Messages - best.After
-	if !m.Stale && (len(best.Items) == 0 || gain <= 0) {
+	if !m.Stale && (len(best.Items) == 0 && best.Saves <= 0 || gain <= 0) {
 		return nil
 	}
 	if !urgent && gain < least {
@@ -304,7 +315,11 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	p.st.Layout, p.st.Undone = layout, 0
 	p.st.Applied = false
 	plan := p.planOf(layout, through)
-	for _, e := range p.plan.Edits {
+	edits := p.plan.Edits
+	if p.thinned != nil {
+		edits, p.thinned = p.thinned.edits, nil
+	}
+	for _, e := range edits {
 		if o, ok := p.byID[e.MessageID]; ok && !p.spared(o, e.Part) && (p.v.place[o-1] >= through || slices.Contains(plan.Keep, e.MessageID)) {
 			plan.Edits = append(plan.Edits, e)
 		}

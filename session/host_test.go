@@ -219,7 +219,7 @@ func (h *host) step(text string, outputs ...int) *message {
 		parts = append(parts, part{kind: "text", text: text + "."})
 	}
 	for i, n := range outputs {
-		parts = append(parts, part{kind: "tool", tool: "bash", input: `{"command":"cat big"}`, status: "completed",
+		parts = append(parts, part{kind: "tool", tool: "bash", input: fmt.Sprintf(`{"command":"cat big-%d-%d"}`, h.born, i), status: "completed",
 			output: lines(fmt.Sprintf("%d.%d", h.born, i), n)})
 	}
 	return h.add("assistant", parts...)
@@ -370,12 +370,12 @@ func (h *host) render() []sent {
 	if h.plan.Through != "" && through < 0 {
 		h.t.Fatalf("request %d: through %q is not in the list", h.requests, h.plan.Through)
 	}
-	edits := map[string]map[int]compartments.Edit{}
+	edits := map[string]map[seat]string{}
 	for _, e := range h.plan.Edits {
 		if edits[string(e.MessageID)] == nil {
-			edits[string(e.MessageID)] = map[int]compartments.Edit{}
+			edits[string(e.MessageID)] = map[seat]string{}
 		}
-		edits[string(e.MessageID)][e.Part] = e
+		edits[string(e.MessageID)][seat{e.Part, e.Field}] = e.Value
 	}
 	for i, m := range h.list {
 		if i > through || slices.Contains(h.plan.Keep, h.name(i)) {
@@ -402,19 +402,30 @@ func (h *host) placeOf(name string) int {
 	return -1
 }
 
-// sent is the message as the provider sees it, under edits by part.
-func (m *message) sent(edits map[int]compartments.Edit) sent {
+// seat names a field of a message.
+type seat struct {
+	part  int
+	field compartments.Field
+}
+
+// sent is the message as the provider sees it, under edits.
+func (m *message) sent(edits map[seat]string) sent {
 	s := sent{id: m.id, role: m.role, tokens: 4, parts: len(m.parts)}
 	var b strings.Builder
 	for i, p := range m.parts {
-		e, edited := edits[i]
-		if edited && (e.Field == compartments.FieldOutput) != (p.kind == "tool") {
+		text, said := edits[seat{i, compartments.FieldText}]
+		output, edited := edits[seat{i, compartments.FieldOutput}]
+		input, called := edits[seat{i, compartments.FieldInput}]
+		if said && p.kind == "tool" || (edited || called) && p.kind != "tool" {
 			panic("an edit of a field that the part does not have")
 		}
 		switch p.kind {
 		case "tool":
+			if called {
+				p.input = input
+			}
 			if edited {
-				p.output, p.attached = e.Value, 0 // an output stands for the whole result
+				p.output, p.attached = output, 0 // an output stands for the whole result
 			} else if p.open() {
 				p.output = ""
 			}
@@ -427,8 +438,8 @@ func (m *message) sent(edits map[int]compartments.Edit) sent {
 			b.WriteString("\x00compaction")
 			s.tokens += 8
 		default:
-			if edited {
-				p.text = e.Value
+			if said {
+				p.text = text
 			}
 			b.WriteString("\x00" + p.text)
 			s.tokens += count(p.text)

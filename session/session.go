@@ -44,9 +44,10 @@ type Session struct {
 
 	view    view
 	saved   map[compartments.Ordinal]int // tokens that the plan's edits save, by message
-	covered []bool                       // by ordinal-1: messages that some compartment was written from
-	changed []bool                       // by ordinal-1: those of them whose content may be another by now
-	told    map[string]bool              // notices given
+	bulk    bulkMemory
+	covered []bool          // by ordinal-1: messages that some compartment was written from
+	changed []bool          // by ordinal-1: those of them whose content may be another by now
+	told    map[string]bool // notices given
 
 	failures, rests int // failures of the historian in a row, and passes that it rests for them
 }
@@ -143,6 +144,7 @@ func (se *Session) adopt(stored *compartments.Stored) error {
 	}
 	se.incoming, se.incomingRevs = nil, nil
 	se.prefix = se.revisions([]compartments.Revision{compartments.EmptyRevision()}, se.list)
+	se.bulk = bulkMemory{calls: map[compartments.Ordinal][]call{}, stubs: map[stubKey]string{}}
 	se.view = se.look()
 	se.weighEdits()
 	se.loaded = true

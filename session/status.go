@@ -30,7 +30,7 @@ func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Statu
 
 func (se *Session) status(folds []compartments.FoldSummary) Status {
 	out := Status{Session: se.id, Stats: se.currentStats(), Messages: len(se.list), Tiers: map[string]int{}, Calibration: map[string]int{},
-		Numbers: numbers(se.cfg.Settings), HostIgnoring: se.st.Unnamed >= ignoredAfter}
+		Prefer: string(se.cfg.Settings.Prefer), Numbers: numbers(se.cfg.Settings), HostIgnoring: se.st.Unnamed >= ignoredAfter}
 	standing := 0
 	for i, place := range se.view.place {
 		if place >= 0 {
@@ -139,13 +139,18 @@ func (s *Sessions) Fold(ctx context.Context, id compartments.SessionID, dryRun b
 		p := &pass{Session: se, v: &se.view}
 		p.w = decay.Window{Usable: usable, Budget: se.st.Stats.Budget}
 		before := p.messages()
+		p.allowance()
+		if err := p.thin(ctx); err != nil {
+			return err
+		}
+		defer p.unthin()
 		material := p.material(se.tailCut(&se.view, decay.Tail(usable, se.settings())))
 		if !se.led(&se.view, p.reach(&material)) {
 			out.Reason = "the session begins with replies, and without a user message before it the newest one cannot follow a record"
 			return nil
 		}
 		o := decay.Choose(&material, p.w.Budget, p.w.Budget*se.settings().DemoteTo/1000, 0, se.settings())
-		if gain := before - o.After; material.Unsettled == 0 && (len(o.Items) == 0 || gain < decay.LeastGain(usable, se.settings())) {
+		if gain := before - o.After; material.Unsettled == 0 && (len(o.Items) == 0 && o.Saves <= 0 || gain < decay.LeastGain(usable, se.settings())) {
 			out.Reason = fmt.Sprintf("a fold would free %d tokens, and less than %d is not worth one", max(0, gain), decay.LeastGain(usable, se.settings()))
 			return nil
 		}

@@ -99,7 +99,9 @@ func (p *pass) put(ctx context.Context, plan *compartments.Plan, c bulk, preview
 	if saves = c.tokens - p.cfg.Count(edit.Value); saves <= 0 {
 		return 0, nil
 	}
-	if i := slices.IndexFunc(plan.Edits, func(e compartments.Edit) bool { return e.MessageID == edit.MessageID && e.Part == edit.Part }); i >= 0 {
+	if i := slices.IndexFunc(plan.Edits, func(e compartments.Edit) bool {
+		return e.MessageID == edit.MessageID && e.Part == edit.Part && e.Field == edit.Field
+	}); i >= 0 {
 		plan.Edits[i] = edit
 	} else {
 		plan.Edits = append(plan.Edits, edit)
@@ -141,7 +143,7 @@ type bulk struct {
 func (p *pass) stubbable(plan compartments.Plan, words bool, preview int) []bulk {
 	edited := map[compartments.Ordinal]map[int]int{}
 	for _, e := range plan.Edits {
-		if o, ok := p.byID[e.MessageID]; ok {
+		if o, ok := p.byID[e.MessageID]; ok && e.Field != compartments.FieldInput {
 			if edited[o] == nil {
 				edited[o] = map[int]int{}
 			}

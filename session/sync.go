@@ -157,6 +157,7 @@ func (se *Session) take(ctx context.Context, b *compartments.Batch, p *piece, m 
 	e := m.entry
 	e.Ordinal, e.Unnamed = o, m.unnamed
 	if known && se.entry(o).Hash != e.Hash {
+		se.forgetBulk(o)
 		if err := se.revise(ctx, b, &m.Message); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ctxplugin/compartments"
+	"ctxplugin/decay"
 	"ctxplugin/expand"
 )
 
@@ -15,6 +16,13 @@ func (s *Sessions) Tools() []Tool {
 	}
 	return out
 }
+
+// What tells the placeholder of something stored, which no tool of the host may
+// get as an argument, and what the model is told instead.
+const (
+	StubPattern = decay.StubPattern
+	StubRefusal = decay.StubRefusal
+)
 
 // CallTool runs a tool of the model in a session that the host named. What is
 // wrong with the arguments stands in the result.

@@ -47,7 +47,8 @@ type pass struct {
 	away  map[compartments.CompartmentID]bool // may not fade, and have no room
 	yield bool                                // pinned parts may become stubs too
 
-	read map[compartments.Ordinal][]compartments.Part // messages that stubs were made of
+	read    map[compartments.Ordinal][]compartments.Part // messages that stubs were made of
+	thinned *thinning                                    // while a fold is weighed
 }
 
 func (se *Session) transform(ctx context.Context, req TransformRequest) (TransformReply, error) {

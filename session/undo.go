@@ -134,7 +134,9 @@ func (se *Session) before(ctx context.Context, folds []compartments.Fold) (u und
 		if err != nil || slices.Contains(made.Edits, e) {
 			continue
 		}
-		if i := slices.IndexFunc(u.plan.Edits, func(o compartments.Edit) bool { return o.MessageID == e.MessageID && o.Part == e.Part }); i >= 0 {
+		if i := slices.IndexFunc(u.plan.Edits, func(o compartments.Edit) bool {
+			return o.MessageID == e.MessageID && o.Part == e.Part && o.Field == e.Field
+		}); i >= 0 {
 			u.plan.Edits[i] = e
 		} else {
 			u.plan.Edits = append(u.plan.Edits, e)

@@ -43,7 +43,8 @@ func (h *host) planInForce() string {
 // plans are those with which the last request before each fold was sent.
 func grown(t *testing.T, folds int) (h *host, plans []string) {
 	t.Helper()
-	h = start(t, 200_000)
+	store := newMemory()
+	h = newHost(t, startSessions(t, unstubbed(store)), store, 200_000)
 	for i := 0; h.folds < folds; i++ {
 		if i > 20*folds {
 			t.Fatalf("%d folds after %d turns", h.folds, i)
@@ -63,6 +64,14 @@ func grown(t *testing.T, folds int) (h *host, plans []string) {
 	return h, plans
 }
 
+// unstubbed are settings under which folds make no stubs, so that each of them
+// renders history.
+func unstubbed(store *memory) session.Config {
+	cfg := testConfig(store)
+	cfg.Settings.StubChars, cfg.Settings.StubOver = 1<<30, 1<<30
+	return cfg
+}
+
 // window gives the next request a smaller one.
 func (h *host) window(tokens int) {
 	h.context, h.fixed = tokens, 2000
@@ -73,7 +82,7 @@ func (h *host) window(tokens int) {
 func (h *host) restart(t *testing.T) {
 	t.Helper()
 	closeSessions(t, h.s)
-	h.s = newSessions(t, h.store)
+	h.s = startSessions(t, unstubbed(h.store))
 }
 
 func TestUndo_ThePlanBeforeIsInForceAgain(t *testing.T) {

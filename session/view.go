@@ -282,19 +282,30 @@ func (se *Session) tokensAt(v *view, place int) int {
 }
 
 // weighEdits works out what the edits of the plan in force save, by message.
-func (se *Session) weighEdits() {
-	se.saved = map[compartments.Ordinal]int{}
-	for _, edit := range se.plan.Edits {
+func (se *Session) weighEdits() { se.saved = se.weigh(se.plan.Edits) }
+
+// toolNameTokens is what the name of a tool takes at most, in tokens: it is counted
+// with the arguments, and a stub of these leaves it.
+const toolNameTokens = 8
+
+func (se *Session) weigh(edits []compartments.Edit) map[compartments.Ordinal]int {
+	saved := map[compartments.Ordinal]int{}
+	for _, edit := range edits {
 		o, ok := se.byID[edit.MessageID]
 		if !ok || edit.Part >= len(se.entry(o).Sizes) {
 			continue
 		}
 		z := se.entry(o).Sizes[edit.Part]
-		se.saved[o] += z.Tokens - se.cfg.Count(edit.Value)
-		if z.Kind == compartments.PartTool {
-			se.saved[o] -= callTokens
+		switch {
+		case edit.Field == compartments.FieldInput:
+			saved[o] += z.Input - toolNameTokens - se.cfg.Count(edit.Value)
+		case z.Kind == compartments.PartTool:
+			saved[o] += z.Tokens - callTokens - se.cfg.Count(edit.Value)
+		default:
+			saved[o] += z.Tokens - se.cfg.Count(edit.Value)
 		}
 	}
+	return saved
 }
 
 // turnStart is the place of the newest real user message, or -1.

@@ -37,6 +37,7 @@ const methods = {
       },
     ],
     capabilities: { transform: true },
+    placeholder: { pattern: "\\[stored [a-z]+ 7\\]", refusal: "That stands for something else." },
   }),
   "session/sync": ({ sessionID, keep, check, messages, more }) => {
     const list = lists.get(sessionID) ?? [];

@@ -244,6 +244,19 @@ test("the host's compaction is switched off once the binary has answered", async
   assert.deepEqual(absent.tool, {});
 });
 
+test("a call whose arguments hold a placeholder is refused", async () => {
+  const { "tool.execute.before": before } = await open();
+  const input = { tool: "write", sessionID: SESSION, callID: "1" };
+  const text = "before [stored argument 7] after";
+  for (const args of [{ content: text }, { edits: [{ newString: text }] }])
+    await assert.rejects(before(input, { args }), /That stands for something else/);
+  for (const args of [{ content: "plain" }, { content: "[stored argument]" }, {}, undefined, { n: null }])
+    await before(input, { args });
+  await before({ ...input, tool: "ctx_echo" }, { args: { text } }); // ours answers for itself
+  const { "tool.execute.before": absent } = await open("", { binary: join(folder, "no-such-binary") });
+  await absent(input, { args: { content: text } });
+});
+
 test("a binary that dies at every step costs nothing but its plan", async () => {
   const hooks = await open("crash");
   for (let i = 0; i < 4; i++) {

@@ -13,6 +13,7 @@ const LONGEST_PAUSE_MS = 30_000;
  * @typedef {object} Hello the answer to initialize
  * @property {{name: string, version: string}} server
  * @property {{name: string, description: string, inputSchema: Record<string, any>}[]} tools
+ * @property {{pattern: string, refusal: string}} [placeholder] what tells a stub, and what to say of one
  */
 
 /**
@@ -134,7 +135,13 @@ export class Connection {
       if (hello?.protocolVersion !== PROTOCOL_VERSION) throw new Error(`it speaks another protocol`);
       this.generation++;
       this.silentSince = 0;
-      this.hello = { server: hello.server, tools: Array.isArray(hello.tools) ? hello.tools : [] };
+      const { pattern, refusal } = hello.placeholder ?? {};
+      const placeholder = typeof pattern === "string" ? { pattern, refusal: String(refusal) } : undefined;
+      this.hello = {
+        server: hello.server,
+        placeholder,
+        tools: Array.isArray(hello.tools) ? hello.tools : [],
+      };
       return this.hello;
     } catch (error) {
       if (error instanceof RpcError || error instanceof TimeoutError)

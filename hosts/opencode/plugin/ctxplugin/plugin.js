@@ -55,6 +55,18 @@ export function createPlugin(installed) {
   };
 }
 
+/**
+ * Whether a string anywhere in a value matches.
+ * @param {unknown} value
+ * @param {RegExp} pattern
+ * @returns {boolean}
+ */
+function holds(value, pattern) {
+  if (typeof value === "string") return pattern.test(value);
+  if (!value || typeof value !== "object") return false;
+  return Object.values(value).some((inner) => holds(inner, pattern));
+}
+
 class Host {
   /** @param {import("./session.js").Surroundings} around */
   constructor(around) {
@@ -124,6 +136,12 @@ class Host {
         if (!session?.maxOutput || session.agent !== agent) return;
         if (Number(output.maxOutputTokens) > session.maxOutput) output.maxOutputTokens = session.maxOutput;
       }),
+      // The one hook that throws: what stands for something else must reach no file.
+      "tool.execute.before": async ({ tool }, { args }) => {
+        const { placeholder } = connection.hello ?? hello ?? {};
+        if (!placeholder || tools[tool]) return;
+        if (holds(args, new RegExp(placeholder.pattern))) throw new Error(placeholder.refusal);
+      },
       "tool.definition": safely(({ toolID }, output) => {
         const own = hello?.tools.find(({ name }) => name === toolID);
         if (own) Object.assign(output, { jsonSchema: own.inputSchema });
