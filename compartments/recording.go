@@ -24,13 +24,14 @@ type Recording struct {
 	Floors []int   `json:"floors,omitempty"` // least survival by dimension, permille; none where the policy demands none
 
 	// The settings that selection, choice and timing read. Shares are permille.
-	HalfLife    int  `json:"halfLife"`
-	Fairness    int  `json:"fairness"`
-	ForceTier   Tier `json:"forceTier,omitempty"`
-	DemoteShare int  `json:"demoteShare"` // of the budget
-	ForceMark   int  `json:"forceMark"`
-	LeastGain   int  `json:"leastGain"` // what a fold that nothing forces must free
-	TurnMost    int  `json:"turnMost"`  // a turn larger than this may be folded inside
+	HalfLife    int    `json:"halfLife"`
+	Fairness    int    `json:"fairness"`
+	ForceTier   Tier   `json:"forceTier,omitempty"`
+	Ablate      string `json:"ablate,omitempty"` // mechanisms that an experiment replaced
+	DemoteShare int    `json:"demoteShare"`      // of the budget
+	ForceMark   int    `json:"forceMark"`
+	LeastGain   int    `json:"leastGain"` // what a fold that nothing forces must free
+	TurnMost    int    `json:"turnMost"`  // a turn larger than this may be folded inside
 
 	Moment FoldMoment `json:"moment"`
 }

@@ -21,6 +21,9 @@ type Bulk struct {
 // what the newest assistant message did, loaded instructions, or the to-do list
 // in force. by is what Superseded returned for the calls.
 func Thin(bulk []Bulk, calls []Call, by []int, usable int, s Settings) []Bulk {
+	if s.Ablate.without(AblateStubs) {
+		return nil
+	}
 	near := share(usable, s.StubShare)
 	var out []Bulk
 	for _, b := range bulk {

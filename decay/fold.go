@@ -62,7 +62,11 @@ func Choose(m *Material, budget, target, limit int, s Settings) Option {
 		o.Weighed, o.from, o.budget, o.demoteTo, o.limit = weighed, m, budget, target, limit
 		return o
 	}
-	for kept := len(m.Pairs) - m.Unsettled; kept > 0; kept-- {
+	most := len(m.Pairs) - m.Unsettled
+	if s.Ablate.without(AblateDivergence) {
+		most = 0
+	}
+	for kept := most; kept > 0; kept-- {
 		o := m.option(kept, budget, target, limit, s)
 		verdict := o.fair(&full, limit, s)
 		weighed = append(weighed, o.weighed(verdict))
@@ -210,6 +214,8 @@ func (m Moment) Ripe(tail int, w Window, s Settings) bool {
 		return false
 	case m.Asked:
 		return true
+	case s.Ablate.without(AblateEconomics):
+		return m.Growth >= AblatedSpacing
 	case !m.TurnStart && m.Turn <= share(w.Usable, s.TurnShare):
 		return false
 	case m.free(s), m.turnAhead(w, s):
@@ -254,6 +260,8 @@ func (m Moment) Worthwhile(o Option, w Window, s Settings) (reason compartments.
 	switch {
 	case m.Asked:
 		return compartments.ReasonAsked, spacing, true
+	case s.Ablate.without(AblateEconomics):
+		return compartments.ReasonPays, AblatedSpacing, m.Growth >= AblatedSpacing
 	case !m.TurnStart && m.Turn <= share(w.Usable, s.TurnShare):
 		return "", spacing, false
 	case m.free(s):

@@ -16,6 +16,21 @@ const tokenUnit = 64
 // of losses, so nothing depends on what it drops.
 type loss uint64
 
+// stops are the points at which demotions of a candidate may stop, most tokens
+// first.
+func (s *Settings) stops(points []point) []point {
+	if !s.Ablate.without(AblateHull) {
+		return hull(points)
+	}
+	out := points[:0]
+	for _, p := range points {
+		if n := len(out); n == 0 || p.tokens < out[n-1].tokens {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // rate is the loss of going down from a to b, which has fewer tokens.
 func rate(a, b point) loss {
 	return loss(max(0, a.value-b.value)<<20) / loss(a.tokens-b.tokens)

@@ -102,12 +102,12 @@ func demotionsOf(candidates []Candidate, group int, s Settings) demotions {
 	for i := range candidates {
 		var tail point
 		points, tail = legalPoints(points[:0], &candidates[i], len(candidates)-1-i, group, s)
-		h := hull(points)
+		h := s.stops(points)
 		list.now[i] = h[0]
 		list.total += h[0].tokens
 		var before loss
 		for j := 1; j < len(h); j++ {
-			before = rate(h[j-1], h[j])
+			before = max(before, rate(h[j-1], h[j])) // rising on a hull
 			add(before, step{i, h[j], h[j-1].tokens - h[j].tokens})
 		}
 		if lowest := h[len(h)-1]; tail.tier != compartments.TierNone && tail.tokens < lowest.tokens {

@@ -48,6 +48,10 @@ type Settings struct {
 	// has, whatever its worth; TierNone leaves the choice to the schedule. It is
 	// for looking at a tier and is not among the user's settings.
 	ForceTier compartments.Tier
+
+	// Ablate are mechanisms that are replaced by their simplest substitutes. Like
+	// ForceTier it is no setting of the user.
+	Ablate Ablation `json:"-"`
 }
 
 // Prefer is what the timing of folds prefers.

@@ -59,6 +59,9 @@ func value(survival int64, importance, relevance int, discount int64) int64 {
 	return survival * int64(importance) * int64(relevance) / 1000 * discount >> 8
 }
 
+// turnsAway is from how many turns behind a compartment is worth nothing extra.
+const turnsAway = 3
+
 // Relevance is what a compartment is worth for the work at hand, permille, by
 // how many turns began after it: the running turn counts four times, the two
 // before it twice. Without it a short running turn loses to long finished ones.
@@ -66,7 +69,7 @@ func Relevance(turnsBehind int) int {
 	switch {
 	case turnsBehind <= 0:
 		return 4000
-	case turnsBehind <= 2:
+	case turnsBehind < turnsAway:
 		return 2000
 	}
 	return 1000

@@ -95,6 +95,7 @@ type Replayed struct {
 func recordedSettings(r *compartments.Recording) Settings {
 	s := Settings{HalfLife: r.HalfLife, Fairness: r.Fairness, ForceTier: r.ForceTier}
 	copy(s.Floors[:], r.Floors)
+	s.Ablate, _ = ParseAblation(r.Ablate) // a name that is gone replaces nothing
 	return s
 }
 

@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"time"
 
 	"ctxplugin/compartments"
+	"ctxplugin/decay"
 )
 
 // ReplayOptions say what to replay and how.
@@ -21,7 +23,10 @@ type ReplayOptions struct {
 
 	// Tier shows the history with every compartment at this one tier: full,
 	// dense, compact or anchor. Empty leaves the choice to the plugin.
-	Tier        string
+	Tier string
+	// Ablate are mechanisms that are replaced by their simplest substitutes, by
+	// decay's names with commas between them.
+	Ablate      string
 	ShowHistory bool // print the history instead of the report
 	JSON        bool // print one JSON document instead of the report
 
@@ -67,6 +72,7 @@ type settings struct {
 	window window
 	prices compartments.Prices
 	tier   string
+	ablate string
 }
 
 func (o *ReplayOptions) settings() (*settings, error) {
@@ -98,6 +104,11 @@ func (o *ReplayOptions) settings() (*settings, error) {
 	default:
 		return nil, fmt.Errorf("tier: %q is none of full, dense, compact, anchor", o.Tier)
 	}
+	ablate, err := decay.ParseAblation(o.Ablate)
+	if err != nil {
+		return nil, fmt.Errorf("ablate: %w", err)
+	}
+	s.ablate = ablate.String()
 	kind := o.Kind
 	if kind == "" {
 		kind = "marks"
@@ -133,9 +144,12 @@ func (o *ReplayOptions) settings() (*settings, error) {
 }
 
 func (s *settings) initialize(directory string) []byte {
-	options := "{}"
-	if s.tier != "" {
-		options = fmt.Sprintf(`{"forceTier":%q}`, s.tier)
+	options, err := json.Marshal(struct {
+		ForceTier string `json:"forceTier,omitempty"`
+		Ablate    string `json:"ablate,omitempty"`
+	}{s.tier, s.ablate})
+	if err != nil {
+		panic(err) // two strings
 	}
 	return fmt.Appendf(nil, `{"protocolVersion":1,"host":{"name":"replay","version":"1"},"project":{"directory":%s},"capabilities":{"notify":true},"options":%s}`,
 		quote(directory), options)

@@ -35,6 +35,9 @@ func (r *result) report(b *strings.Builder, set *settings, timings bool) {
 	w := set.window
 	fmt.Fprintf(b, "\nwindow %s, for the reply %s, system and tools %s, usable %s tokens\n\n",
 		thousands(w.context), thousands(w.reserve), thousands(w.prefix), thousands(w.usable))
+	if set.ablate != "" {
+		fmt.Fprintf(b, "without %s\n\n", strings.ReplaceAll(set.ablate, ",", ", "))
+	}
 	r.reportFolds(b)
 	b.WriteByte('\n')
 	r.reportBills(b, set)
@@ -218,8 +221,9 @@ func writeJSON(w io.Writer, results []*result, set *settings, o ReplayOptions) e
 		Prefix   int    `json:"prefix"`
 		Usable   int    `json:"usable"`
 		Prices   any    `json:"prices"`
+		Ablated  string `json:"ablated,omitempty"`
 		Sessions []*one `json:"sessions"`
-	}{set.window.context, set.window.output, set.window.reserve, set.window.prefix, set.window.usable, set.prices, []*one{}}
+	}{set.window.context, set.window.output, set.window.reserve, set.window.prefix, set.window.usable, set.prices, set.ablate, []*one{}}
 	for _, r := range results {
 		x := &one{File: r.rec.name, Session: r.rec.id, Title: r.rec.title, Messages: len(r.rec.messages), Requests: r.requests,
 			Compactions: r.compactions, Peak: r.peak, Stubs: r.stubs, Folds: orEmptyList(r.folds), Irreducible: orEmptyList(r.irreducible),

@@ -56,6 +56,18 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+func TestSettings_Ablate(t *testing.T) {
+	o := ReplayOptions{Ablate: "stubs,hull"}
+	s, err := o.settings()
+	if err != nil || !strings.Contains(string(s.initialize("/a")), `"options":{"ablate":"hull,stubs"}}`) {
+		t.Errorf("%s, %v", s.initialize("/a"), err)
+	}
+	o.Ablate = "hull,hul"
+	if _, err = o.settings(); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), `"hul" is no mechanism; there are tiers, hull,`) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestReport(t *testing.T) {
 	o := ReplayOptions{}
 	set, err := o.settings()

@@ -44,10 +44,16 @@ func keeping(start launcher, file string) launcher {
 }
 
 // Every fold of the sample is made again from what is stored of it, and comes out
-// the same, byte for byte; and what is said of the tiers and costs adds up.
+// the same, byte for byte; and what is said of the tiers and costs adds up. So it
+// does where mechanisms are replaced.
 func TestSample_EveryFoldIsMadeAgain(t *testing.T) {
 	start := built(t)
-	o := ReplayOptions{NoTimings: true}
+	for _, without := range []string{"", "tiers,hysteresis,economics,divergence,relevance,superseded", "hull,stubs"} {
+		t.Run(without, func(t *testing.T) { madeAgain(t, start, ReplayOptions{NoTimings: true, Ablate: without}) })
+	}
+}
+
+func madeAgain(t *testing.T, start launcher, o ReplayOptions) {
 	set, err := o.settings()
 	if err != nil {
 		t.Fatal(err)
@@ -57,9 +63,9 @@ func TestSample_EveryFoldIsMadeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := filepath.Join(t.TempDir(), "kept.db")
-	_, err = replayOne(context.Background(), recordings[0], set, keeping(start, db), newProgress(&bytes.Buffer{}, 0))
-	if err != nil {
-		t.Fatal(err)
+	res, err := replayOne(context.Background(), recordings[0], set, keeping(start, db), newProgress(&bytes.Buffer{}, 0))
+	if err != nil || len(res.verdicts.breaches) > 0 {
+		t.Fatalf("%v, %v", err, res.verdicts.breaches)
 	}
 	run := func(args ...string) []byte {
 		t.Helper()
@@ -86,6 +92,9 @@ func TestSample_EveryFoldIsMadeAgain(t *testing.T) {
 	}
 	if len(verified) != 1 || verified[0].Folds == 0 || verified[0].Again != verified[0].Folds || verified[0].Plans == 0 || len(verified[0].Different) != 0 {
 		t.Errorf("%+v", verified)
+	}
+	if o.Ablate != "" {
+		return // checkExplained works out the mechanisms themselves
 	}
 	for _, want := range []string{"history budget", "turn-ahead", "not in view", "ctx_expand("} {
 		if said := run("explain", recordings[0].id); !bytes.Contains(said, []byte(want)) {

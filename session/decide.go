@@ -131,7 +131,7 @@ func (p *pass) material(cut int) decay.Material {
 		default:
 			t = compartments.TierRaw
 		}
-		return decay.Candidate{Compartment: c, Applied: t, Relevance: decay.Relevance(p.turnsBehind(c)), Saved: p.savedIn(c)}
+		return decay.Candidate{Compartment: c, Applied: t, Relevance: p.settings().Relevance(p.turnsBehind(c)), Saved: p.savedIn(c)}
 	}
 	next, at := 0, p.v.start
 	for _, pair := range p.st.Layout[:p.v.firm] {

@@ -53,7 +53,7 @@ func (p *pass) thin(ctx context.Context) error {
 		return err
 	}
 	bulk, calls, ordinals := p.bulkInView(from)
-	by := decay.Superseded(calls)
+	by := p.settings().Superseded(calls)
 	chosen := decay.Thin(bulk, calls, by, p.w.Usable, p.settings())
 	replaced := func(b decay.Bulk) string {
 		if j := by[b.Call]; j >= 0 {

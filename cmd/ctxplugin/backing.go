@@ -105,13 +105,23 @@ func (s *service) standIn(ctx context.Context, why error) error {
 	return why
 }
 
+// writer is a historian that can also scan.
+type writer interface {
+	session.Historian
+	Scan(historian.Range) compartments.Compartment
+}
+
 // put makes sessions over a store and serves from them. s.mu is held.
 func (s *service) put(b *backing) {
 	go tokens.Preload() // ends by itself; the first count would wait for it
 	count := tokens.NewCached(tokens.NewCache(countsKept)).Count
-	writer := historian.New(count)
-	settings := s.config.Settings
+	builtin := historian.New(count)
+	settings := s.config.Settings.Ablated(s.ablated())
 	settings.ForceTier = s.forcedTier()
+	var writer writer = builtin
+	if settings.Heads() {
+		writer = historian.Heads{Builtin: builtin}
+	}
 	b.sessions = session.New(session.Config{
 		Store: b.store, Historian: writer, Scan: writer.Scan, Expander: expand.New(b.store, count), Count: count, Settings: settings,
 		Notify: func(id compartments.SessionID, level, text string) {

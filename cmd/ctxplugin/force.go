@@ -4,24 +4,41 @@ import (
 	"encoding/json"
 
 	"ctxplugin/compartments"
+	"ctxplugin/decay"
 )
+
+// experiment is what replay asks for at initialize, and no user can set.
+type experiment struct {
+	ForceTier string `json:"forceTier"`
+	Ablate    string `json:"ablate"`
+}
 
 // forcedTier is the tier that the host wants every compartment shown at: what
 // replay --tier asks for at initialize. Anything else asks for none.
 func (s *service) forcedTier() compartments.Tier {
-	if s.host == nil {
-		return compartments.TierNone
-	}
-	hello, _ := s.host.Hello()
-	var options struct {
-		ForceTier string `json:"forceTier"`
-	}
-	if json.Unmarshal(hello.Options, &options) != nil {
-		return compartments.TierNone
-	}
-	t, err := compartments.ParseTier(options.ForceTier)
+	t, err := compartments.ParseTier(s.experiment().ForceTier)
 	if err != nil || t < compartments.TierFull || t > compartments.TierAnchor {
 		return compartments.TierNone
 	}
 	return t
+}
+
+// ablated are the mechanisms that replay --ablate has replaced.
+func (s *service) ablated() decay.Ablation {
+	a, err := decay.ParseAblation(s.experiment().Ablate)
+	if err != nil {
+		return 0
+	}
+	return a
+}
+
+func (s *service) experiment() (e experiment) {
+	if s.host == nil {
+		return e
+	}
+	hello, _ := s.host.Hello()
+	if json.Unmarshal(hello.Options, &e) != nil {
+		return experiment{}
+	}
+	return e
 }

@@ -21,6 +21,7 @@ type replayCommand struct {
 	Cache       string   `enum:"marks,automatic,none" default:"marks" help:"How the provider caches: ${enum}."`
 
 	Tier      string `enum:",full,dense,compact,anchor" default:"" help:"Show every compartment at this one tier: full, dense, compact or anchor."`
+	Ablate    string `placeholder:"NAMES" help:"Replace mechanisms by their simplest substitutes, to see what each is worth: tiers, hull, hysteresis, economics, divergence, relevance, stubs, superseded; several with commas between them."`
 	History   bool   `name:"show-history" help:"Print what a model would read at the head of its next request, instead of the report."`
 	JSON      bool   `help:"Print one JSON document instead of the report."`
 	NoTimings bool   `help:"Leave out what the clock measured, so that every run prints the same."`
@@ -93,7 +94,7 @@ func (r *replayCommand) Run(p *program) error {
 	exit, err := lab.RunReplay(p.ctx, lab.ReplayOptions{
 		Files: r.Files, Window: window, Output: output, Prefix: prefix,
 		Prices: prices, Kind: r.Cache,
-		Tier: r.Tier, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings, Config: p.configPath,
+		Tier: r.Tier, Ablate: r.Ablate, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings, Config: p.configPath,
 	}, p.stdout, p.stderr)
 	switch {
 	case err != nil:
