@@ -36,6 +36,7 @@ type Item struct {
 	Tier         Tier            `json:"tier"`
 	Tokens       int             `json:"tokens"`
 	Pins         []PinID         `json:"pins,omitempty"` // whose words it shows
+	Bare         []CompartmentID `json:"bare,omitempty"` // of an index line, whose exact spans have no room
 }
 
 // PairLayout is what one pair of the head was rendered from.

@@ -134,7 +134,7 @@ func (m *Material) selected(kept int, candidates []Candidate, budget, target int
 		o.Kept += m.Pairs[i].Layout.Tokens
 		o.Held += m.Pairs[i].Held
 	}
-	raw := o.choose(budget, target, s)
+	raw := o.withinShare(budget, target, s)
 	o.Behind = o.PairTokens + raw + m.Tail + m.Keeps[max(0, len(m.New)-o.Raw)]
 	o.After = o.Kept + o.Behind
 	return o

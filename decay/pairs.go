@@ -28,10 +28,12 @@ func Layout(candidates []Candidate, sel Selection) (items []compartments.Item, t
 				item.Tokens = awayTokens + candidates[i].pinTokens()
 			}
 			item.Pins = candidates[i].pinIDs(nil)
+			item.Bare = candidates[i].bareIn(nil)
 			for len(item.Compartments) < most && i+1 < end && sel.Tiers[i+1] == t {
 				i++
 				item.Compartments = append(item.Compartments, candidates[i].Compartment.ID)
 				item.Pins = candidates[i].pinIDs(item.Pins)
+				item.Bare = candidates[i].bareIn(item.Bare)
 				if t == compartments.TierIndex {
 					item.Tokens += spanTokens(&candidates[i])
 				} else {

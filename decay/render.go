@@ -144,6 +144,9 @@ func renderIndex(b *strings.Builder, item compartments.Item, lookup Lookup) {
 	}
 	b.WriteByte('\n')
 	for _, c := range members {
+		if slices.Contains(item.Bare, c.ID) {
+			continue
+		}
 		for _, s := range c.Spans {
 			fmt.Fprintf(b, "  kept from %d: %s\n", s.Ordinal, s.Text)
 		}

@@ -11,6 +11,7 @@ type Candidate struct {
 	Pins        []Shown           // words of it that stand at every tier
 	Away        bool              // may not fade, and has no room
 	Saved       int               // tokens that stubs save while it stays raw
+	Bare        bool              // its exact spans have no room in an index line
 }
 
 // raw is what the candidate takes as messages, in tokens.
@@ -140,11 +141,7 @@ func asRendered(candidates []Candidate, now []point, group int) int64 {
 
 // spanTokens is what the exact spans of a candidate take below an index line.
 func spanTokens(c *Candidate) int {
-	n := c.pinTokens()
-	for _, span := range c.Compartment.Spans {
-		n += span.Tokens + headingTokens
-	}
-	return n
+	return c.pinTokens() + c.exactTokens()
 }
 
 // renderBeforeRendered demotes raw candidates that have a rendered one behind

@@ -113,7 +113,7 @@ func Replay(r *compartments.Recording, lookup Lookup) (*Replayed, error) {
 			return nil, err
 		}
 		o := Option{Divergence: w.Divergence, Candidates: candidates, Kept: w.Kept, Held: w.Held, Rest: r.Rest, Saves: r.Saves, NotRaw: w.NotRaw, Behind: w.Behind, After: w.After}
-		o.choose(r.Budget, r.DemoteTo, s)
+		o.withinShare(r.Budget, r.DemoteTo, s)
 		out.Options = append(out.Options, o)
 	}
 	full := &out.Options[0]

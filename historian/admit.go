@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"ctxplugin/compartments"
 )
 
 // placed is a line at the form that was chosen.
@@ -20,7 +18,7 @@ type page struct {
 	title  string
 	lines  []placed // in order of rendering
 	names  []string
-	spans  []compartments.ExactSpan
+	spans  []span
 	text   string
 	tokens int
 }
@@ -113,6 +111,13 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 	room := ceiling - r.nameReserve(level, ceiling, count)
 	var labelled [sections]bool
 	said := []string{letters(p.title, 400)}
+	if level == atCompact {
+		for _, s := range r.spans {
+			if s.order == rejection { // it stands there as it is
+				said = append(said, letters(s.Text, 400))
+			}
+		}
+	}
 	whole := letters(r.head, 400)
 	for _, c := range all {
 		forms := c.l.forms[level]
@@ -253,15 +258,7 @@ func (p *page) render(r *record) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%d-%d] %s", r.first, r.last, p.title)
 	p.text = p.body()
-	if spans := missing(p.spans, b.String()+p.text); len(spans) > 0 {
-		b.WriteString("\nUser's rule:")
-		for i, s := range spans {
-			if i > 0 {
-				b.WriteByte(';')
-			}
-			b.WriteString(" \"" + s.Text + "\"")
-		}
-	}
+	b.WriteString(quoted(missing(p.spans, b.String()+p.text)))
 	b.WriteString(p.text)
 	if len(p.names) > 0 {
 		if p.level == atCompact && len(p.lines) > 0 && !strings.HasSuffix(b.String(), "\n") && p.inline() {
@@ -279,8 +276,8 @@ func (p *page) inline() bool {
 	return len(p.lines) > 0 && p.lines[len(p.lines)-1].sec > secOutcome
 }
 
-func missing(spans []compartments.ExactSpan, text string) []compartments.ExactSpan {
-	var out []compartments.ExactSpan
+func missing(spans []span, text string) []span {
+	var out []span
 	for _, s := range spans {
 		if !strings.Contains(text, s.Text) {
 			out = append(out, s)

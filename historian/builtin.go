@@ -79,7 +79,7 @@ func (b *Builtin) look(ctx context.Context, r Range) (*view, error) {
 	}
 	reader := newReader()
 	reader.know(r.Prior)
-	v := &view{ms: make([]message, len(r.Messages)), lex: &reader.names, open: openBefore(r.Prior), prior: r.Prior}
+	v := &view{ms: make([]message, len(r.Messages)), lex: &reader.names, open: openBefore(r.Prior), prior: r.Prior, source: r.Messages}
 	for i := range r.Messages {
 		if i%256 == 0 {
 			if err := ctx.Err(); err != nil {
@@ -107,7 +107,9 @@ func (b *Builtin) write(v *view, r Range, force *request) (compartments.Compartm
 	c.Types = rec.types()
 	c.Names = rec.names[:min(len(rec.names), 12)]
 	c.Tiers = tiers
-	c.Spans = rec.spans
+	for _, s := range rec.spans {
+		c.Spans = append(c.Spans, s.ExactSpan)
+	}
 	c.Facts = ground(rec.facts(), r.Messages[v.from:v.to])
 	c.Events = rec.events()
 	c.Strategy = compartments.StrategyCanonical

@@ -39,7 +39,7 @@ type record struct {
 	running  []said
 	stopped  bool // the user stopped the last turn
 	names    []string
-	spans    []compartments.ExactSpan
+	spans    []span
 
 	narrations int
 	talk       bool // few calls or none
@@ -74,6 +74,7 @@ type view struct {
 	named    map[string]bool // names of the run, once asked for
 	open     []pending       // what earlier runs left failing
 	prior    []compartments.Compartment
+	source   []compartments.Message // as stored, by place
 }
 
 func (v *view) run() []message { return v.ms[v.from:v.to] }

@@ -64,17 +64,7 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 		ceiling += count(s.Text)
 	}
 	rule := ""
-	rules := func(title string) {
-		rule = ""
-		for i, s := range missing(r.spans, title) {
-			if i == 0 {
-				rule = "\nUser's rule:"
-			} else {
-				rule += ";"
-			}
-			rule += " \"" + s.Text + "\""
-		}
-	}
+	rules := func(title string) { rule = quoted(missing(r.spans, title)) }
 	outcome := ""
 	var marks []string
 	for _, l := range compact.lines {

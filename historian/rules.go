@@ -8,8 +8,8 @@ import (
 	"ctxplugin/compartments"
 )
 
-// Bounds of the exact spans of one compartment: how many, their tokens in all, and
-// the room of each.
+// Bounds of the exact spans of one compartment: how many of the user's rules, their
+// tokens in all, and the room of each. The rest is in stated.go.
 const (
 	spansMost   = 4
 	spansTokens = 120
@@ -22,18 +22,26 @@ const (
 type order uint8
 
 const (
-	noOrder order = iota
-	lasting       // always so, only this, keep that
-	ban           // never, not, no
+	noOrder   order = iota
+	rejection       // a way that was tried or weighed, and what killed it
+	statement       // this very name
+	lasting         // always so, only this, keep that
+	ban             // never, not, no
 )
 
+// span is an exact span with what it says.
+type span struct {
+	compartments.ExactSpan
+	order order
+}
+
 // collectSpans picks what must stand unchanged at every tier: what the user
-// forbids, and then what always holds, as it stands in the source.
+// forbids, and then what always holds; names that the user states; and the way that
+// was rejected, with its cause. Each as it stands in the source.
 func (r *record) collectSpans(v *view) {
 	ms := v.run()
 	type candidate struct {
-		compartments.ExactSpan
-		order
+		span
 		tokens int
 	}
 	var all []candidate
@@ -45,6 +53,9 @@ func (r *record) collectSpans(v *view) {
 		list := ownSentences(own)
 		for k, s := range list {
 			o, from, to := ruleIn(s)
+			if o == noOrder {
+				o, from, to = statedIn(s)
+			}
 			if o == noOrder {
 				continue
 			}
@@ -58,25 +69,40 @@ func (r *record) collectSpans(v *view) {
 			if text == "" || width(text) < 8 || strings.Count(text, ")") > strings.Count(text, "(") || safe(text) != text || !strings.Contains(own, text) || v.toldBefore(text) {
 				continue
 			}
-			all = append(all, candidate{compartments.ExactSpan{Ordinal: ms[i].ord, Text: text}, o, estimate(text, 600)})
+			all = append(all, candidate{span{compartments.ExactSpan{Ordinal: ms[i].ord, Text: text}, o}, estimate(text, 600)})
 		}
+	}
+	if s, ok := r.rejected(v); ok {
+		all = append(all, candidate{s, estimate(s.Text, 600)})
 	}
 	ranked := slices.Clone(all)
 	slices.SortStableFunc(ranked, func(a, b candidate) int { return int(b.order) - int(a.order) })
-	left := spansTokens
 	keep := map[string]bool{}
+	rules := room{spansMost, spansTokens}
+	rooms := map[order]*room{ban: &rules, lasting: &rules, statement: {statedMost, statedTokens}, rejection: {1, rejectedTokens}}
 	for _, c := range ranked {
-		if len(keep) < spansMost && c.tokens <= left && !keep[c.Text] {
+		if !keep[c.Text] && rooms[c.order].take(c.tokens) {
 			keep[c.Text] = true
-			left -= c.tokens
 		}
 	}
 	for _, c := range all {
 		if keep[c.Text] {
 			keep[c.Text] = false
-			r.spans = append(r.spans, c.ExactSpan)
+			r.spans = append(r.spans, c.span)
 		}
 	}
+}
+
+// room is what there is for more spans.
+type room struct{ spans, tokens int }
+
+func (r *room) take(tokens int) bool {
+	if r.spans == 0 || tokens > r.tokens {
+		return false
+	}
+	r.spans--
+	r.tokens -= tokens
+	return true
 }
 
 // pointing reports a text that speaks of something by a pronoun alone.
@@ -93,7 +119,7 @@ func (v *view) toldBefore(text string) bool {
 		asked := true
 		for line := range strings.SplitSeq(full, "\n") {
 			if len(line) > 0 && line[0] != '-' {
-				asked = strings.HasPrefix(line, "[") || strings.HasPrefix(line, sectionLabels[secAsked]) || strings.HasPrefix(line, "User's rule")
+				asked = strings.HasPrefix(line, "[") || strings.HasPrefix(line, sectionLabels[secAsked]) || strings.HasPrefix(line, spansOfUser)
 			}
 			if !asked && strings.Contains(letters(line, len(line)), key) {
 				return true
