@@ -14,11 +14,9 @@ import (
 func chosen(t *rapid.T) (o Option, r *compartments.Recording, lookup Lookup) {
 	all := randomCandidates(t)
 	m := &Material{Tail: rapid.IntRange(0, 20_000).Draw(t, "tail")}
-	first := len(all)
+	first := 0
 	if len(all) > 4 {
 		first = rapid.IntRange(0, len(all)).Draw(t, "in pairs")
-	} else {
-		first = 0
 	}
 	for at := 0; at < first; {
 		n := min(first-at, rapid.IntRange(1, 8).Draw(t, "pair"))

@@ -8,44 +8,50 @@ import "ctxplugin/compartments"
 // ones, are named, so that items tile what the pair stands for. It returns the
 // items and their tokens, the opening of the pair not counted.
 func Layout(candidates []Candidate, sel Selection) (items []compartments.Item, tokens int) {
+	sel.entries(candidates, func(from, to, takes int) {
+		item := compartments.Item{Tier: sel.Tiers[from], Tokens: takes}
+		for i := from; i < to; i++ {
+			item.Compartments = append(item.Compartments, candidates[i].Compartment.ID)
+			if item.Tier != compartments.TierRaw && item.Tier != compartments.TierArchived {
+				item.Pins = candidates[i].pinIDs(item.Pins)
+			}
+			if item.Tier == compartments.TierIndex {
+				item.Bare = candidates[i].bareIn(item.Bare)
+			}
+		}
+		items = append(items, item)
+		tokens += takes
+	})
+	return items, tokens
+}
+
+// entries calls visit for each entry of the record, in list order, with the
+// candidates [from, to) that it stands for and the tokens that it takes.
+func (s *Selection) entries(candidates []Candidate, visit func(from, to, takes int)) {
 	end := len(candidates)
-	for end > 0 && sel.Tiers[end-1] == compartments.TierRaw {
+	for end > 0 && s.Tiers[end-1] == compartments.TierRaw {
 		end--
 	}
-	for i := 0; i < end; i++ {
-		c := candidates[i].Compartment
-		t := sel.Tiers[i]
-		item := compartments.Item{Tier: t, Compartments: []compartments.CompartmentID{c.ID}}
+	for from, to := 0, 0; from < end; from = to {
+		t := s.Tiers[from]
+		most, takes := 1, 0
+		var each func(c *Candidate) int
 		switch t {
 		case compartments.TierArchived:
 		case compartments.TierRaw:
-			item.Tokens = keptRawTokens
-		case compartments.TierIndex, compartments.TierNone:
-			most := sel.GroupSize
-			item.Tokens = t.Ceiling() + spanTokens(&candidates[i])
-			if t == compartments.TierNone {
-				most = end
-				item.Tokens = awayTokens + candidates[i].pinTokens()
-			}
-			item.Pins = candidates[i].pinIDs(nil)
-			item.Bare = candidates[i].bareIn(nil)
-			for len(item.Compartments) < most && i+1 < end && sel.Tiers[i+1] == t {
-				i++
-				item.Compartments = append(item.Compartments, candidates[i].Compartment.ID)
-				item.Pins = candidates[i].pinIDs(item.Pins)
-				item.Bare = candidates[i].bareIn(item.Bare)
-				if t == compartments.TierIndex {
-					item.Tokens += spanTokens(&candidates[i])
-				} else {
-					item.Tokens += candidates[i].pinTokens()
-				}
-			}
+			takes = keptRawTokens
+		case compartments.TierIndex:
+			most, takes, each = s.GroupSize, t.Ceiling(), spanTokens
+		case compartments.TierNone:
+			most, takes, each = end, awayTokens, (*Candidate).pinTokens
 		default:
-			item.Tokens = c.Tokens(t) + headingTokens + candidates[i].pinTokens()
-			item.Pins = candidates[i].pinIDs(nil)
+			takes, each = candidates[from].Compartment.Tokens(t)+headingTokens, (*Candidate).pinTokens
 		}
-		items = append(items, item)
-		tokens += item.Tokens
+		for to = from; to < end && to-from < most && s.Tiers[to] == t; to++ {
+			if each != nil {
+				takes += each(&candidates[to])
+			}
+		}
+		visit(from, to, takes)
 	}
-	return items, tokens
 }

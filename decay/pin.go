@@ -53,13 +53,14 @@ func (c *Candidate) pinIDs(ids []compartments.PinID) []compartments.PinID {
 
 // least is the least that policy lets a candidate take, in tokens, its pins
 // apart. It is 0 for one that may go into an index line or out of the window,
-// whose share of a line any budget holds.
+// whose share of a line any budget holds. Floors that no tier keeps hold what is
+// discardable too.
 func (c *Candidate) least(s *Settings) int {
 	floor := s.Floor()
-	if c.Compartment.MayIndexUnder(floor) || c.Compartment.Retention == compartments.Discardable {
+	legal := c.Compartment.LegalUnder(floor)
+	if c.Compartment.MayIndexUnder(floor) || c.Compartment.Retention == compartments.Discardable && len(legal) > 1 {
 		return 0
 	}
-	legal := c.Compartment.LegalUnder(floor)
 	return c.Compartment.Tokens(legal[len(legal)-1])
 }
 

@@ -117,6 +117,29 @@ func TestYield(t *testing.T) {
 	}
 }
 
+// What is discardable and may be shown at no tier is held like all that may not
+// fade, and is put away like that.
+func TestYield_DiscardableBelowItsFloors(t *testing.T) {
+	s := Defaults()
+	s.Floors[compartments.Rejected] = FloorMost
+	in := candidates(3, compartments.TierRaw)
+	for i := range in {
+		for _, tier := range compartments.Rendered {
+			r := in[i].Compartment.Tiers[tier]
+			r.Survival[compartments.Rejected] = FloorMost - 1
+			in[i].Compartment.Tiers[tier] = r
+		}
+	}
+	in[1].Compartment.Retention = compartments.Discardable
+	Yield(in, 6000, s)
+	if !in[0].Away || !in[1].Away || in[2].Away {
+		t.Errorf("away: %v, %v, %v; there is room for the newest alone", in[0].Away, in[1].Away, in[2].Away)
+	}
+	if sel := Select(in, 6000, s); sel.Tokens != awayTokens+5000 {
+		t.Errorf("%d tokens, tiers %v", sel.Tokens, sel.Tiers)
+	}
+}
+
 // heldCandidates are random candidates with pins, under random floors.
 func heldCandidates(t *rapid.T) ([]Candidate, Settings) {
 	in := randomCandidates(t)
@@ -179,13 +202,16 @@ func TestSelect_HoldsWhatMayNotFade(t *testing.T) {
 		}
 		for i, tier := range sel.Tiers {
 			if tier == compartments.TierRaw {
-				tokens += in[i].Compartment.RawTokens
+				tokens += in[i].Compartment.RawTokens - in[i].Saved
 				shown = in[i].pinIDs(shown)
 			}
 		}
 		slices.Sort(shown)
 		if shown = slices.Compact(shown); !slices.Equal(shown, pins) {
 			t.Fatalf("pins %v, shown %v", pins, shown)
+		}
+		if sel.Tokens != tokens {
+			t.Fatalf("it says that it takes %d tokens, and takes %d", sel.Tokens, tokens)
 		}
 		if sel.Fits() && tokens > target {
 			t.Fatalf("%d tokens where %d were asked for", tokens, target)

@@ -20,7 +20,7 @@ func (c *Candidate) raw() int { return c.Compartment.RawTokens - c.Saved }
 // Selection is a tier for every candidate.
 type Selection struct {
 	Tiers     []compartments.Tier
-	Tokens    int // of all, as rendered
+	Tokens    int // of all: the entries that Layout makes, and what stays raw
 	GroupSize int // compartments in one index line
 	last      loss
 	taken     int // demotions of the list
@@ -76,7 +76,12 @@ func Select(candidates []Candidate, target int, s Settings) Selection {
 	for i, p := range now {
 		sel.Tiers[i] = p.tier
 	}
-	sel.Tokens = int((asRendered(candidates, now, sel.GroupSize) + tokenUnit - 1) / tokenUnit)
+	sel.entries(candidates, func(_, _, takes int) { sel.Tokens += takes })
+	for i, tier := range sel.Tiers {
+		if tier == compartments.TierRaw {
+			sel.Tokens += candidates[i].raw()
+		}
+	}
 	sel.fits = sel.Tokens <= target
 	return sel
 }
@@ -120,8 +125,8 @@ func demotionsOf(candidates []Candidate, group int, s Settings) demotions {
 	return list
 }
 
-// asRendered is what the points take together, in 1/tokenUnit: an index line
-// may stand for fewer compartments than it could.
+// asRendered is the most that the points take together, in 1/tokenUnit: an index
+// line may stand for fewer compartments than it could.
 func asRendered(candidates []Candidate, now []point, group int) int64 {
 	sum, run := int64(0), 0
 	for i, p := range now {
@@ -179,8 +184,9 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	}
 	legal := comp.LegalUnder(s.Floor())
 	raw := c.raw()
+	held := raw + keptRawTokens // with the line that names it, where others are rendered behind it
 	if len(legal) == 1 {
-		raw += keptRawTokens // the line that names it, where others are rendered behind it
+		raw = held
 	}
 	for _, t := range legal {
 		if t == compartments.TierRaw {
@@ -201,7 +207,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	switch {
 	case len(points) == 0:
 		// floors that no stored tier keeps: the messages themselves
-		points = append(points, at(compartments.TierRaw, raw, 1000))
+		points = append(points, at(compartments.TierRaw, held, 1000))
 	case comp.Retention == compartments.Discardable && len(c.Pins) == 0:
 		tail = point{tier: compartments.TierArchived}
 	case legal[len(legal)-1] == compartments.TierAnchor && comp.Floor.Tier == compartments.TierNone:

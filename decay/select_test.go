@@ -150,7 +150,10 @@ func randomCandidates(t *rapid.T) []Candidate {
 			c.Floor.Tier = rapid.SampledFrom(compartments.Rendered[:]).Draw(t, "floor")
 		}
 		applied := rapid.SampledFrom([]compartments.Tier{compartments.TierRaw, compartments.TierFull, compartments.TierAnchor, compartments.TierIndex}).Draw(t, "applied")
-		in[i] = Candidate{Compartment: c, Applied: applied, Relevance: rapid.IntRange(1000, 4000).Draw(t, "relevance")}
+		in[i] = Candidate{Compartment: c, Applied: applied, Relevance: rapid.IntRange(1000, 4000).Draw(t, "relevance"), NotRaw: rapid.IntRange(0, 7).Draw(t, "not raw") == 0}
+		if rapid.IntRange(0, 3).Draw(t, "stubs") == 0 {
+			in[i].Saved = rapid.IntRange(0, c.RawTokens).Draw(t, "saved")
+		}
 	}
 	return in
 }
@@ -192,8 +195,11 @@ func TestSelect_Properties(t *testing.T) {
 		_, tokens := Layout(in, sel)
 		for i, tier := range sel.Tiers {
 			if tier == compartments.TierRaw {
-				tokens += in[i].Compartment.RawTokens
+				tokens += in[i].Compartment.RawTokens - in[i].Saved
 			}
+		}
+		if sel.Tokens != tokens {
+			t.Fatalf("it says that it takes %d tokens, and takes %d", sel.Tokens, tokens)
 		}
 		if sel.Fits() && tokens > target {
 			t.Fatalf("%d tokens where %d were asked for", tokens, target)
@@ -207,6 +213,45 @@ func TestSelect_Properties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSelect_SaysWhatItTakes names the tokens of each kind of entry, and of what
+// stays raw.
+func TestSelect_SaysWhatItTakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(in []Candidate)
+		target int
+		tokens int
+	}{
+		"raw":                             {func(in []Candidate) {}, 100_000, 4 * 5000},
+		"raw, of which stubs save a part": {func(in []Candidate) { in[1].Saved = 4000 }, 100_000, 3*5000 + 1000},
+		"rendered":                        {func(in []Candidate) { rendered(in) }, 100_000, 4 * (600 + headingTokens)},
+		"messages held behind all others": {func(in []Candidate) { rendered(in); in[3].Compartment.Retention = compartments.Pinned }, 100_000, 3*(600+headingTokens) + 5000},
+		"messages held before others":     {func(in []Candidate) { rendered(in); in[0].Compartment.Retention = compartments.Pinned }, 100_000, keptRawTokens + 5000 + 3*(600+headingTokens)},
+		"no room, in one line":            {func(in []Candidate) { rendered(in); in[1].Away, in[2].Away = true, true }, 100_000, 2*(600+headingTokens) + awayTokens},
+		"one index line":                  {func(in []Candidate) { rendered(in) }, 60, compartments.TierIndex.Ceiling()},
+		"pinned words":                    {func(in []Candidate) { rendered(in); in[0].Pins = []Shown{{1, 70}} }, 100_000, 4*(600+headingTokens) + 70},
+	} {
+		in := candidates(4, compartments.TierRaw)
+		c.change(in)
+		sel := Select(in, c.target, Defaults())
+		if sel.Tokens != c.tokens || !sel.Fits() {
+			t.Errorf("%s: %d tokens, want %d; fits %v; tiers %v", name, sel.Tokens, c.tokens, sel.Fits(), sel.Tiers)
+		}
+	}
+	in := candidates(2, compartments.TierFull)
+	in[0].Compartment.Floor.Tier = compartments.TierFull
+	s := Defaults()
+	s.ForceTier = compartments.TierAnchor // which the floor of the first forbids
+	if sel := Select(in, 100_000, s); sel.Tokens != 5000+keptRawTokens+36+headingTokens {
+		t.Errorf("a tier is forced: %d tokens, tiers %v", sel.Tokens, sel.Tiers)
+	}
+}
+
+func rendered(in []Candidate) {
+	for i := range in {
+		in[i].Applied = compartments.TierFull
+	}
 }
 
 // Every point on the hull is worth stopping at: between its neighbours, no

@@ -18,6 +18,9 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 	if err := p.uncover(ctx, batch); err != nil {
 		return err
 	}
+	if err := p.bare(batch); err != nil {
+		return err
+	}
 	if err := p.stubFirst(ctx, batch); err != nil {
 		return err
 	}
@@ -26,7 +29,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 	p.inputs.Before = m.Messages
 	p.inputs.Pressure = decay.Pressure(m.Messages, p.w.Usable)
 	p.inputs.Growth, p.inputs.LargestTurn, p.inputs.Prices = m.PerStep, m.LargestTurn, m.Prices
-	if reason, forced := m.Forced(p.w, s); forced {
+	if reason, forced := m.Forced(p.w, s); forced && (m.Stale || m.Overflowed || !p.answered(m.Messages)) {
 		p.first = p.folds == 0 && p.st.Now == 0
 		if p.first {
 			reason = compartments.ReasonFirst
@@ -71,6 +74,13 @@ func (p *pass) perhaps(ctx context.Context, batch *compartments.Batch, m decay.M
 	}
 	p.inputs.Spacing = spacing
 	return p.fold(batch, o, why)
+}
+
+// answered reports whether this very request was answered before with the plan in
+// force: whatever could be folded for it was folded then.
+func (p *pass) answered(messages int) bool {
+	last := &p.st.Stats
+	return p.same && last.Usable == p.w.Usable && last.Messages == messages && last.Fold == p.folds
 }
 
 // copied reports whether this is the first request of a fork: it shows the head
@@ -245,6 +255,9 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 	aim := p.w.Usable * s.ForceAim / 1000
 	least := decay.LeastGain(p.w.Usable, s)
 	urgent := m.Stale || m.Overflowed || m.Messages > p.w.Usable
+	if o, ok := p.unfolded(m, aim); ok {
+		return p.fold(batch, o, reason)
+	}
 	var best decay.Option
 	for _, cut := range p.cuts() {
 		if best.Candidates != nil && best.After <= p.w.Usable && !p.led(p.v, cut) {
@@ -274,6 +287,25 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 		return nil // it fits as it is, and the cache would be lost for little
 	}
 	return p.fold(batch, best, reason)
+}
+
+// unfolded is the fold that shows all messages as they are. It is made where no
+// user message is left that could stand behind the head, and the head must change
+// all the same: a record that only replies follow is for what does not fit without.
+func (p *pass) unfolded(m decay.Moment, aim int) (o decay.Option, ok bool) {
+	if !m.Stale {
+		return o, false
+	}
+	material := p.material(p.tailCut(p.v, 0))
+	if p.led(p.v, p.reach(&material)) {
+		return o, false
+	}
+	material = decay.Material{Keeps: []int{0}}
+	for i := range p.v.order {
+		material.Tail += p.tokensAt(p.v, i)
+	}
+	o = decay.Choose(&material, p.w.Budget, p.w.Budget*p.settings().DemoteTo/1000, aim, p.settings())
+	return o, o.After <= aim
 }
 
 // fold makes an option the plan in force.

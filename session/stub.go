@@ -50,6 +50,30 @@ func (p *pass) stub(ctx context.Context, batch *compartments.Batch) error {
 	return nil
 }
 
+// bare takes the stubs off what is shown verbatim: after a revert the newest real
+// user message may be one whose words had to go while a newer one stood.
+func (p *pass) bare(batch *compartments.Batch) error {
+	plan := p.plan
+	plan.Edits = slices.DeleteFunc(slices.Clone(plan.Edits), func(e compartments.Edit) bool {
+		o, ok := p.byID[e.MessageID]
+		return ok && p.v.place[o-1] >= 0 && p.entry(o).Role == compartments.RoleUser && p.verbatim(p.v.place[o-1])
+	})
+	if len(plan.Edits) == len(p.plan.Edits) {
+		return nil
+	}
+	if err := p.setPlan(plan); err != nil {
+		return err
+	}
+	batch.PlanID, batch.Plan = p.planID, p.encoded
+	return nil
+}
+
+// verbatim reports whether the user message at a place never becomes a stub: it is
+// the newest real one, or the order of a child session.
+func (p *pass) verbatim(place int) bool {
+	return place == p.turnStart(p.v) || p.parent != "" && place == p.v.task
+}
+
 // stubFirst makes stubs, before anything is folded, of those outputs of the
 // newest step that would not fit beside a full history whatever was folded: a
 // fold would only pay for what has to go all the same.
@@ -198,8 +222,7 @@ func (p *pass) stubs(e *compartments.Entry, z compartments.Size, words bool) boo
 	case e.Role != compartments.RoleUser:
 		return false
 	}
-	place := p.v.place[e.Ordinal-1]
-	return words && place != p.turnStart(p.v) && !(p.parent != "" && place == p.v.task)
+	return words && !p.verbatim(p.v.place[e.Ordinal-1])
 }
 
 // inView lists the messages behind the head, in order.

@@ -385,9 +385,17 @@ func (se *Session) tailCut(v *view, extra int) int {
 
 // led reports whether what stands from a place on may follow a head: it begins
 // with a user message, or one from before it can stay in front of it. It does
-// not where a session begins with replies.
+// not where a session begins with replies. At the end some user message must be
+// left to follow.
 func (se *Session) led(v *view, place int) bool {
-	return place >= len(v.order) || v.start > 0 || v.hidden > 0 || se.turnUser(v, place) >= 0
+	n := len(v.order)
+	switch {
+	case v.start > 0, v.hidden > 0, n == 0:
+		return true
+	case place >= n:
+		return v.users[n-1] >= 0
+	}
+	return se.turnUser(v, place) >= 0
 }
 
 // turnUser is the place of the user message of the turn that the message at a
