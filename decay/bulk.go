@@ -17,7 +17,9 @@ type Bulk struct {
 
 // Thin picks of bulk what becomes stubs at a fold: what is superseded, and what
 // is over StubChars outside the newest StubTurns turns or the newest StubShare
-// of the usable window, whichever is smaller. Never a call without a result,
+// of the usable window, whichever is smaller. A read that only an edit took the
+// place of is bulk like any other there, and the arguments of an edit go only if
+// they are superseded. Never a call without a result,
 // what the newest assistant message did, loaded instructions, or the to-do list
 // in force. by is what Superseded returned for the calls.
 func Thin(bulk []Bulk, calls []Call, by []int, usable int, s Settings) []Bulk {
@@ -30,12 +32,16 @@ func Thin(bulk []Bulk, calls []Call, by []int, usable int, s Settings) []Bulk {
 		c := &calls[b.Call]
 		verb := c.Subject.Verb
 		replaced := by[b.Call] >= 0
+		// the arguments of an edit are the only record of what it changed
+		made := verb == compartments.VerbEdit && b.Field == compartments.FieldInput
+		// and show no more of the file than that: the rest stands in what was read
+		rest := replaced && verb == compartments.VerbRead && calls[by[b.Call]].Subject.Verb == compartments.VerbEdit
 		switch {
 		case c.Open, b.Newest, verb == compartments.VerbSkill:
-		case replaced && b.Chars > s.StubOver:
+		case replaced && !rest && b.Chars > s.StubOver:
 			out = append(out, b)
 		case verb == compartments.VerbPlan, b.Turns < s.StubTurns && b.Behind < near:
-		case verb == compartments.VerbOwn && b.Chars > s.StubOver, b.Chars > s.StubChars && !b.Named:
+		case (rest || verb == compartments.VerbOwn) && b.Chars > s.StubOver, b.Chars > s.StubChars && !b.Named && !made:
 			out = append(out, b)
 		}
 	}

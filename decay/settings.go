@@ -78,7 +78,7 @@ func Defaults() Settings {
 		TailShare: 200, TailMax: 20000,
 		DemoteTo: 800, LeastGain: 50, TurnShare: 250,
 		TurnsAhead: 10, HalfLife: 16, Fairness: 2,
-		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400,
+		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 200, StubPreview: 400,
 		Floors: defaultFloors(), Prefer: PreferBalance,
 	}
 }

@@ -88,7 +88,9 @@ func TestThin(t *testing.T) {
 	open := on(compartments.VerbRun, "c")
 	open.Open = true
 	all = append(all, open)
-	by := []int{1, -1, -1, -1, -1, -1} // the read is superseded
+	edit := on(compartments.VerbEdit, "d")
+	all = append(all, on(compartments.VerbRead, "d"), edit)
+	by := []int{1, -1, -1, -1, -1, -1, 7, -1} // the reads are superseded, one by an edit
 	old := Bulk{Chars: 2001, Turns: 6, Behind: 1}
 	for _, c := range []struct {
 		name string
@@ -97,8 +99,8 @@ func TestThin(t *testing.T) {
 	}{
 		{"old and large", func(b *Bulk) { b.Call = 1 }, true},
 		{"not large", func(b *Bulk) { b.Call, b.Chars = 1, 2000 }, false},
-		{"in the newest turns and tokens", func(b *Bulk) { b.Call, b.Turns, b.Behind = 1, 5, 699 }, false},
-		{"in the newest turns, behind many tokens", func(b *Bulk) { b.Call, b.Turns, b.Behind = 1, 0, 700 }, true},
+		{"in the newest turns and tokens", func(b *Bulk) { b.Call, b.Turns, b.Behind = 1, 5, 1999 }, false},
+		{"in the newest turns, behind many tokens", func(b *Bulk) { b.Call, b.Turns, b.Behind = 1, 0, 2000 }, true},
 		{"named again", func(b *Bulk) { b.Call, b.Named = 1, true }, false},
 		{"in the newest answer", func(b *Bulk) { b.Newest = true }, false},
 		{"superseded in the newest turns", func(b *Bulk) { b.Turns, b.Chars = 0, 801 }, true},
@@ -106,6 +108,10 @@ func TestThin(t *testing.T) {
 		{"the list in force", func(b *Bulk) { b.Call = 2 }, false},
 		{"instructions", func(b *Bulk) { b.Call = 3 }, false},
 		{"what we returned", func(b *Bulk) { b.Call, b.Chars = 4, 801 }, true},
+		{"read before an edit, in the newest turns", func(b *Bulk) { b.Call, b.Turns, b.Behind, b.Chars = 6, 5, 1999, 5000 }, false},
+		{"read before an edit, behind many tokens", func(b *Bulk) { b.Call, b.Turns, b.Behind, b.Chars = 6, 5, 2000, 801 }, true},
+		{"arguments of an edit", func(b *Bulk) { b.Call, b.Field, b.Chars = 7, compartments.FieldInput, 5000 }, false},
+		{"what an edit returned", func(b *Bulk) { b.Call, b.Field, b.Chars = 7, compartments.FieldOutput, 5000 }, true},
 		{"without a result", func(b *Bulk) { b.Call = 5 }, false},
 	} {
 		b := old

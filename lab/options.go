@@ -26,7 +26,10 @@ type ReplayOptions struct {
 	Tier string
 	// Ablate are mechanisms that are replaced by their simplest substitutes, by
 	// decay's names with commas between them.
-	Ablate      string
+	Ablate string
+	// Measure also finds out what stubs save, whether what they hide was named soon
+	// after, and how much of what was named again requests still showed.
+	Measure     bool
 	ShowHistory bool // print the history instead of the report
 	JSON        bool // print one JSON document instead of the report
 
@@ -73,6 +76,8 @@ type settings struct {
 	prices compartments.Prices
 	tier   string
 	ablate string
+
+	measure bool
 }
 
 func (o *ReplayOptions) settings() (*settings, error) {
@@ -98,7 +103,7 @@ func (o *ReplayOptions) settings() (*settings, error) {
 	if w.context-w.reserve-w.prefix < 1 {
 		return nil, fmt.Errorf("a window of %d tokens has no room left behind a prefix of %d and %d for the reply", w.context, w.prefix, w.reserve)
 	}
-	s := &settings{window: w, tier: o.Tier}
+	s := &settings{window: w, tier: o.Tier, measure: o.Measure}
 	switch o.Tier {
 	case "", "full", "dense", "compact", "anchor":
 	default:

@@ -132,6 +132,7 @@ type result struct {
 	irreducible []irreducible
 	latency     []time.Duration
 	verdicts    *verdicts
+	measures    *measures // nil unless asked for
 	warnings    []string
 	history     []string // texts of the head's pairs at the end
 	peak        int      // most tokens of messages in one request

@@ -42,6 +42,9 @@ func (r *result) report(b *strings.Builder, set *settings, timings bool) {
 	b.WriteByte('\n')
 	r.reportBills(b, set)
 	b.WriteByte('\n')
+	if r.measures != nil {
+		r.measures.report(b)
+	}
 	r.reportRest(b, timings)
 }
 
@@ -210,6 +213,7 @@ func writeJSON(w io.Writer, results []*result, set *settings, o ReplayOptions) e
 		Irreducible []irreducible      `json:"irreducible"`
 		Held        map[string]int     `json:"held"`
 		Breaches    []breach           `json:"breaches"`
+		Measures    *measures          `json:"measures,omitempty"`
 		Latency     map[string]float64 `json:"transformMs,omitempty"`
 		Warnings    []string           `json:"warnings"`
 		History     []string           `json:"history,omitempty"`
@@ -227,7 +231,7 @@ func writeJSON(w io.Writer, results []*result, set *settings, o ReplayOptions) e
 	for _, r := range results {
 		x := &one{File: r.rec.name, Session: r.rec.id, Title: r.rec.title, Messages: len(r.rec.messages), Requests: r.requests,
 			Compactions: r.compactions, Peak: r.peak, Stubs: r.stubs, Folds: orEmptyList(r.folds), Irreducible: orEmptyList(r.irreducible),
-			Held: maps.Clone(r.verdicts.held), Breaches: orEmptyList(r.verdicts.breaches), Warnings: orEmptyList(r.warnings)}
+			Held: maps.Clone(r.verdicts.held), Breaches: orEmptyList(r.verdicts.breaches), Warnings: orEmptyList(r.warnings), Measures: r.measures}
 		x.Ways = append(x.Ways, way{"ctxplugin", r.bill, r.bill.readShare()})
 		for _, b := range r.baselines {
 			x.Ways = append(x.Ways, way{b.name, b.bill, b.bill.readShare()})

@@ -52,6 +52,9 @@ func replayOne(ctx context.Context, rec *recording, set *settings, start launche
 	}
 	defer func() { r.proc.kill() }()
 	r.play = newPlay(rec, r.client)
+	if set.measure {
+		r.result.measures = newMeasures(rec, render, r.play.raw)
+	}
 	if err := r.run(ctx, bar); err != nil {
 		return nil, r.explain(err)
 	}
@@ -226,9 +229,13 @@ func (r *replay) params(s *step, applied string) []byte {
 
 // sent takes an answer, sends the request that results and pays for it.
 func (r *replay) sent(ctx context.Context, s *step, t *transformed) error {
+	was := r.plan
 	req, reduced, err := r.adopt(ctx, s, t)
 	if err != nil {
 		return err
+	}
+	if m := r.result.measures; m != nil {
+		m.observe(r.check.step, req, was, r.plan, t.stats.Folded, s.reply)
 	}
 	if !reduced {
 		r.result.irreducible = append(r.result.irreducible, irreducible{r.check.step, req.tokens(), t.stats.Irreducible})

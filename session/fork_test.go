@@ -54,7 +54,7 @@ func TestFork_KeepsTheHead(t *testing.T) {
 			if f.reply.Stats.Folded {
 				t.Fatal("the fork folded at once")
 			}
-			if got := f.served(); !slices.Equal(got, served) {
+			if got := f.served(); len(got) < len(served) || !slices.Equal(got[:len(served)], served) {
 				t.Fatalf("the fork has compartments %v, the source %v", got, served)
 			}
 			// they go on beside each other

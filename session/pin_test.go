@@ -351,7 +351,7 @@ func TestPin_Discardable(t *testing.T) {
 	c := h.first()
 	h.pinRange(c.First, c.Last, compartments.Discardable)
 	cfg := testConfig(h.store)
-	cfg.Settings.HistoryMin, cfg.Settings.HistoryMax = 400, 400 // a budget that it does not hold for long
+	cfg.Settings.HistoryMin, cfg.Settings.HistoryMax = 250, 250 // a budget that it does not hold for long
 	h.s = startSessions(t, cfg)
 	for i := range 100 {
 		h.turn(words(i), 2, 3000)

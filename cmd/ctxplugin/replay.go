@@ -22,6 +22,7 @@ type replayCommand struct {
 
 	Tier      string `enum:",full,dense,compact,anchor" default:"" help:"Show every compartment at this one tier: full, dense, compact or anchor."`
 	Ablate    string `placeholder:"NAMES" help:"Replace mechanisms by their simplest substitutes, to see what each is worth: tiers, hull, hysteresis, economics, divergence, relevance, stubs, superseded; several with commas between them."`
+	Measure   bool   `help:"Also measure what stubs save, whether what they hide was needed soon after, and how many names that were said again requests still showed."`
 	History   bool   `name:"show-history" help:"Print what a model would read at the head of its next request, instead of the report."`
 	JSON      bool   `help:"Print one JSON document instead of the report."`
 	NoTimings bool   `help:"Leave out what the clock measured, so that every run prints the same."`
@@ -94,7 +95,7 @@ func (r *replayCommand) Run(p *program) error {
 	exit, err := lab.RunReplay(p.ctx, lab.ReplayOptions{
 		Files: r.Files, Window: window, Output: output, Prefix: prefix,
 		Prices: prices, Kind: r.Cache,
-		Tier: r.Tier, Ablate: r.Ablate, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings, Config: p.configPath,
+		Tier: r.Tier, Ablate: r.Ablate, Measure: r.Measure, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings, Config: p.configPath,
 	}, p.stdout, p.stderr)
 	switch {
 	case err != nil:
