@@ -18,11 +18,11 @@ import (
 
 // ready returns the sessions, opening a database if need be. The error is that of
 // opening the user's, with its code.
-func (s *service) ready(ctx context.Context) (*backing, error) {
+func (s *service) ready() (*backing, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, compartments.Errorf(compartments.CodeBusy, "ctxplugin is shutting down")
+		return nil, errShuttingDown
 	}
 	if s.now != nil && (s.now.folder == "" || time.Now().Before(s.retryAt)) {
 		return s.now, nil
@@ -31,9 +31,10 @@ func (s *service) ready(ctx context.Context) (*backing, error) {
 		s.tell("warning", w)
 	}
 	// A request that is given up must not leave the next one without database.
-	ctx = context.WithoutCancel(ctx)
-	store, err := s.openStore(ctx)
+	store, err := s.openStore(s.life)
 	switch {
+	case err != nil && s.life.Err() != nil:
+		return nil, errShuttingDown
 	case err == nil:
 		if s.now != nil {
 			s.tell("info", "The database can be used again: sessions are kept in "+store.Path()+".")
@@ -43,7 +44,7 @@ func (s *service) ready(ctx context.Context) (*backing, error) {
 		}
 		s.put(&backing{store: store})
 	case s.now == nil:
-		if err := s.standIn(ctx, err); err != nil {
+		if err := s.standIn(err); err != nil {
 			return nil, err
 		}
 	}
@@ -53,6 +54,8 @@ func (s *service) ready(ctx context.Context) (*backing, error) {
 	}
 	return s.now, nil
 }
+
+var errShuttingDown = compartments.Errorf(compartments.CodeBusy, "ctxplugin is shutting down")
 
 // openStore opens the user's database.
 func (s *service) openStore(ctx context.Context) (*sqlite.Store, error) {
@@ -85,7 +88,7 @@ func (s *service) openStore(ctx context.Context) (*sqlite.Store, error) {
 
 // standIn makes a temporary database take the place of one that cannot be used,
 // for the reason why. It returns why if it cannot. s.mu is held.
-func (s *service) standIn(ctx context.Context, why error) error {
+func (s *service) standIn(why error) error {
 	said := fmt.Sprintf("The database cannot be used: %v.", why)
 	if !s.temporary {
 		return why
@@ -93,12 +96,15 @@ func (s *service) standIn(ctx context.Context, why error) error {
 	folder, err := os.MkdirTemp("", "ctxplugin-")
 	if err == nil {
 		var store *sqlite.Store
-		if store, err = sqlite.Open(ctx, filepath.Join(folder, "sessions.db"), sqlite.Options{}); err == nil {
+		if store, err = sqlite.Open(s.life, filepath.Join(folder, "sessions.db"), sqlite.Options{}); err == nil {
 			s.put(&backing{store: store, folder: folder})
 			s.tell("error", said+" Sessions are kept in a temporary one until it can, or until the host ends.")
 			return nil
 		}
 		_ = os.RemoveAll(folder)
+	}
+	if s.life.Err() != nil {
+		return errShuttingDown
 	}
 	s.log.Error("open a temporary database", "why", err.Error())
 	s.tell("error", said+" Old messages are cut off instead of faded.")
@@ -140,7 +146,7 @@ func (s *service) put(b *backing) {
 // failed looks at the error of a request that changes a session. If the user's
 // database does not take writes any more (a full disk, say), a temporary one
 // stands in, and the host is told to send the list again.
-func (s *service) failed(ctx context.Context, b *backing, err error) error {
+func (s *service) failed(b *backing, err error) error {
 	if err == nil || compartments.CodeOf(err) != compartments.CodeStorage || b.folder != "" {
 		return err
 	}
@@ -149,7 +155,7 @@ func (s *service) failed(ctx context.Context, b *backing, err error) error {
 	if s.closed {
 		return err
 	}
-	if s.now == b && s.standIn(context.WithoutCancel(ctx), err) != nil {
+	if s.now == b && s.standIn(err) != nil {
 		return err
 	}
 	s.wait = min(max(2*s.wait, firstRetry), longestWait)

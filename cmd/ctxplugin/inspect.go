@@ -60,7 +60,7 @@ func (in *inspection) list(ctx context.Context) ([]sqlite.Listing, error) {
 	if !in.exists {
 		return nil, nil
 	}
-	b, err := in.ready(ctx)
+	b, err := in.ready()
 	if err != nil {
 		return nil, err
 	}

@@ -13,25 +13,25 @@ import (
 
 // Pin implements rpc.Sessions, as do the methods below.
 func (s *service) Pin(ctx context.Context, r session.PinRequest) (session.PinReply, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.PinReply{}, err
 	}
 	reply, err := b.sessions.Pin(ctx, r)
-	return reply, s.failed(ctx, b, err)
+	return reply, s.failed(b, err)
 }
 
 func (s *service) Unpin(ctx context.Context, r session.UnpinRequest) (session.PinReply, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.PinReply{}, err
 	}
 	reply, err := b.sessions.Unpin(ctx, r)
-	return reply, s.failed(ctx, b, err)
+	return reply, s.failed(b, err)
 }
 
 func (s *service) Pins(ctx context.Context, id compartments.SessionID, ended bool) ([]session.PinLine, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,9 @@ type service struct {
 	temporary bool           // whether a temporary database may stand in
 	options   sqlite.Options // of the user's database
 
+	life context.Context // of databases that are being opened; ends with Close
+	end  context.CancelFunc
+
 	mu      sync.Mutex // guards what follows
 	now     *backing   // nil until a request needs it
 	retired []*backing // replaced by now; closed at the end, because requests may still run there
@@ -69,11 +72,14 @@ type backing struct {
 type notice struct{ level, text string }
 
 func newService(c config, log *slog.Logger, host *rpc.Host) *service {
-	return &service{config: c, log: log, host: host, temporary: host != nil}
+	s := &service{config: c, log: log, host: host, temporary: host != nil}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
 }
 
-// Close implements rpc.Sessions.
+// Close implements rpc.Sessions. A database that is being opened is given up.
 func (s *service) Close(ctx context.Context) error {
+	s.end()
 	s.mu.Lock()
 	all, notices := s.retired, s.notices
 	if s.now != nil {
@@ -104,25 +110,25 @@ func (s *service) Tools() []session.Tool {
 
 // Sync implements rpc.Sessions, as do the methods below.
 func (s *service) Sync(ctx context.Context, r session.SyncRequest) (string, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return "", err
 	}
 	rev, err := b.sessions.Sync(ctx, r)
-	return rev, s.failed(ctx, b, err)
+	return rev, s.failed(b, err)
 }
 
 func (s *service) Transform(ctx context.Context, r session.TransformRequest) (session.TransformReply, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.TransformReply{}, err
 	}
 	reply, err := b.sessions.Transform(ctx, r)
-	return reply, s.failed(ctx, b, err)
+	return reply, s.failed(b, err)
 }
 
 func (s *service) Event(ctx context.Context, e session.Event) error {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return err
 	}
@@ -133,7 +139,7 @@ func (s *service) Event(ctx context.Context, e session.Event) error {
 }
 
 func (s *service) CallTool(ctx context.Context, id compartments.SessionID, name string, arguments []byte) (session.ToolResult, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.ToolResult{}, err
 	}
@@ -141,7 +147,7 @@ func (s *service) CallTool(ctx context.Context, id compartments.SessionID, name 
 }
 
 func (s *service) Expand(ctx context.Context, r session.ExpandRequest) (session.ExpandReply, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.ExpandReply{}, err
 	}
@@ -149,7 +155,7 @@ func (s *service) Expand(ctx context.Context, r session.ExpandRequest) (session.
 }
 
 func (s *service) Fold(ctx context.Context, id compartments.SessionID, dryRun bool) (session.FoldReply, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.FoldReply{}, err
 	}
@@ -157,16 +163,16 @@ func (s *service) Fold(ctx context.Context, id compartments.SessionID, dryRun bo
 }
 
 func (s *service) Undo(ctx context.Context, id compartments.SessionID) (session.UndoReply, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.UndoReply{}, err
 	}
 	reply, err := b.sessions.Undo(ctx, id)
-	return reply, s.failed(ctx, b, err)
+	return reply, s.failed(b, err)
 }
 
 func (s *service) Status(ctx context.Context, id compartments.SessionID) (session.Status, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.Status{}, err
 	}
@@ -177,7 +183,7 @@ func (s *service) Status(ctx context.Context, id compartments.SessionID) (sessio
 
 // Explain is not asked over the wire, nor are Preview and Verify.
 func (s *service) Explain(ctx context.Context, id compartments.SessionID, turning compartments.CompartmentID) (session.Explanation, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.Explanation{}, err
 	}
@@ -185,7 +191,7 @@ func (s *service) Explain(ctx context.Context, id compartments.SessionID, turnin
 }
 
 func (s *service) Preview(ctx context.Context, id compartments.SessionID, now int64) (session.Preview, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.Preview{}, err
 	}
@@ -193,7 +199,7 @@ func (s *service) Preview(ctx context.Context, id compartments.SessionID, now in
 }
 
 func (s *service) Verify(ctx context.Context, id compartments.SessionID) (session.Verified, error) {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return session.Verified{}, err
 	}
@@ -201,7 +207,7 @@ func (s *service) Verify(ctx context.Context, id compartments.SessionID) (sessio
 }
 
 func (s *service) Forget(ctx context.Context, id compartments.SessionID) error {
-	b, err := s.ready(ctx)
+	b, err := s.ready()
 	if err != nil {
 		return err
 	}
