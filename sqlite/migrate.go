@@ -22,7 +22,7 @@ const schemaVersion = 2
 // is done, so that two processes never migrate at once, and a live connection
 // of another process, never a process id, is what it waits for.
 func (s *Store) migrate(ctx context.Context) error {
-	db, err := sql.Open("sqlite", s.dsn(s.opts.BusyTimeout, "locking_mode(EXCLUSIVE)", "secure_delete(1)", "temp_store(MEMORY)"))
+	db, err := sql.Open("sqlite", s.dsn(s.lockWait(), "locking_mode(EXCLUSIVE)", "secure_delete(1)", "temp_store(MEMORY)"))
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if s.opts.ReadOnly {
 		pragmas = append(pragmas, "query_only(1)")
 	}
-	s.writeDB, err = sql.Open("sqlite", s.dsn(s.opts.BusyTimeout, pragmas...))
+	s.writeDB, err = sql.Open("sqlite", s.dsn(s.lockWait(), pragmas...))
 	if err != nil {
 		return err
 	}

@@ -91,12 +91,12 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err := s.locate(path); err != nil {
 		return nil, failure("open the store", err)
 	}
-	err := s.open(ctx)
+	err := s.openInTurn(ctx)
 	if errors.Is(err, ErrDamaged) && !opts.ReadOnly {
 		var aside string
 		if aside, err = moveAside(s.path, opts.Now()); err == nil {
 			s.note("the database was damaged; it was moved to " + aside + " and an empty one started")
-			err = s.open(ctx)
+			err = s.openInTurn(ctx)
 		}
 	}
 	if err != nil {
@@ -104,6 +104,30 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// openInTurn opens as soon as no other process is in the way, within BusyTimeout.
+// SQLite's own wait does not hear of the end of a context, so it is kept short.
+func (s *Store) openInTurn(ctx context.Context) error {
+	until := time.Now().Add(s.opts.BusyTimeout)
+	for {
+		err := s.open(ctx)
+		if resultCode(err) != codeBusy || ctx.Err() != nil || !time.Now().Before(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(openPause):
+		}
+	}
+}
+
+// lockWait is how long one attempt to open waits for another process.
+func (s *Store) lockWait() time.Duration { return min(s.opts.BusyTimeout, openAttempt) }
+
+const (
+	openAttempt = 200 * time.Millisecond
+	openPause   = 5 * time.Millisecond
+)
 
 // Notes says what a user should know about how the store was opened: that a
 // damaged file was moved aside, or that a rollback journal is in use.
