@@ -4,13 +4,13 @@
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, unlinkSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { OpenCode, Place } from "./opencode.js";
 import { Provider } from "./provider.js";
-import { LONG_FILE, steps, turn, writeProject } from "./work.js";
+import { bulkyTurn, LONG_FILE, steps, turn, writeProject } from "./work.js";
 
 /** @typedef {import("./provider.js").Recorded} Recorded */
 
@@ -21,6 +21,7 @@ const KILL_AT = Math.floor(TURNS * 0.4);
 const RESTART_AT = Math.floor(TURNS * 0.7);
 const STEPS = 60;
 const CHILD_STEPS = 30;
+const BULKY_TURNS = 16;
 const SECOND_PLUGIN_TURNS = 20;
 const TURNS_WITHOUT_BINARY = 8;
 
@@ -157,6 +158,69 @@ function isNoted(text) {
   return text.startsWith("assistant") && text.includes('"Noted."');
 }
 
+const STUB = /^\[stored (?:argument|output) .*ctx_expand\((\{.*?\})\)\]/;
+
+/**
+ * The call that a stub names.
+ * @param {string} stub
+ * @returns {object}
+ */
+function callOf(stub) {
+  return JSON.parse(String(STUB.exec(stub)?.[1]));
+}
+
+/**
+ * The calls of a request with their results, in order.
+ * @param {{body: any}} request
+ * @returns {{id: string, name: string, input: any, output: string}[]}
+ */
+function calls({ body }) {
+  const found = [];
+  for (const { role, content, tool_calls, tool_call_id } of body.messages) {
+    for (const { id, function: f } of tool_calls ?? []) {
+      found.push({ id, name: f.name, input: JSON.parse(f.arguments), output: "" });
+    }
+    const blocks = role === "tool" ? [{ type: "tool_result", tool_use_id: tool_call_id, content }] : content;
+    for (const block of Array.isArray(blocks) ? blocks : []) {
+      if (block.type === "tool_use") found.push({ ...block, output: "" });
+      const call = found.find(({ id }) => id === block.tool_use_id);
+      if (call) call.output = text(block);
+    }
+  }
+  return found;
+}
+
+/**
+ * Reads something stored to its end: what the model says for that, and what it
+ * was given, by field.
+ * @param {object} input
+ */
+function expanding(input) {
+  const bodies = { text: "", input: "", output: "" };
+  let pages = 0;
+  const header = /^=== message \d+, part \d+, (text|input|output) \(.*\), bytes (\d+)-(\d+) of \d+\n/m;
+  /** @param {any} body @returns {import("./provider.js").Line[]} */
+  const follow = (body) => {
+    let page = Buffer.from(String(calls({ body }).at(-1)?.output)).toString("latin1"); // a character is a byte
+    assert.match(page, header);
+    for (let shown = header.exec(page); shown; shown = header.exec(page)) {
+      const start = shown.index + shown[0].length;
+      const end = start + Number(shown[3]) - Number(shown[2]);
+      bodies[/** @type {keyof typeof bodies} */ (shown[1])] += page.slice(start, end);
+      page = page.slice(end);
+    }
+    pages++;
+    const next = /^(?:Rest|More): (\w+)\((.*)\)$/m.exec(page);
+    return next ? [{ calls: [{ name: next[1], input: JSON.parse(next[2]) }] }, follow] : [];
+  };
+  const utf8 = (/** @type {string} */ bytes) => Buffer.from(bytes, "latin1").toString();
+  return {
+    /** @type {import("./provider.js").Line[]} */
+    script: [{ calls: [{ name: "ctx_expand", input }] }, follow],
+    read: () => ({ ...bodies, input: utf8(bodies.input), output: utf8(bodies.output), pages }),
+  };
+}
+
 /** @returns {number[]} */
 function binaries() {
   const rows = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" }).trim().split("\n");
@@ -239,32 +303,59 @@ test("an original that left the request is read again, word for word and in page
     "the original is still in the request",
   );
 
-  /** @type {Buffer[]} */
-  const pages = [];
-  /** @param {any} body @returns {import("./provider.js").Line[]} */
-  const follow = (body) => {
-    const page = Buffer.from(text({ content: body.messages.at(-1).content[0].content }));
-    const shown = /^=== message \d+, part \d+, output \(.*\), bytes (\d+)-(\d+) of \d+\n/m.exec(
-      page.toString("latin1"),
-    );
-    assert.ok(shown, page.toString());
-    const start = shown.index + shown[0].length;
-    const length = Number(shown[2]) - Number(shown[1]);
-    pages.push(page.subarray(start, start + length));
-    const rest = /^(?:Rest|More): (\w+)\((.*)\)$/m.exec(page.subarray(start + length).toString());
-    return rest
-      ? [{ calls: [{ name: rest[1], input: JSON.parse(rest[2]) }] }, follow]
-      : [{ text: "That is all of it." }];
-  };
-  provider.say(session, [
-    { calls: [{ name: "ctx_expand", input: { message, part, field: "output" } }] },
-    follow,
-  ]);
+  const whole = expanding({ message, part, field: "output" });
+  provider.say(session, [...whole.script, { text: "That is all of it." }]);
   await host.turn(session, "Show me the long file again.");
-  t.diagnostic(`${Buffer.concat(pages).length} bytes in ${pages.length} pages`);
-  assert.equal(Buffer.concat(pages).toString(), original);
-  assert.ok(pages.length > 1);
+  const { output, pages } = whole.read();
+  t.diagnostic(`${Buffer.byteLength(output)} bytes in ${pages} pages`);
+  assert.equal(output, original);
+  assert.ok(pages > 1);
   assertNothingRefused(provider.of(session));
+});
+
+test("the stubs of a fold reach no file, and their originals are read again", async (t) => {
+  /** @param {string} model */
+  const stubbed = async (model) => {
+    const session = await host.session();
+    /** @type {ReturnType<typeof calls>} */
+    let written = [];
+    /** @type {ReturnType<typeof calls>} */
+    let outputs = [];
+    let turns = 0;
+    for (; turns < BULKY_TURNS && (written.length === 0 || outputs.length === 0); turns++) {
+      const { ask, script } = bulkyTurn(place.project, model, turns);
+      provider.say(session, script);
+      await host.turn(session, ask, { provider: model });
+      const shown = calls(/** @type {Recorded} */ (provider.of(session).at(-1)));
+      written = shown.filter(({ name, input }) => name === "write" && STUB.test(input.content));
+      outputs = shown.filter(({ name, output }) => name === "read" && STUB.test(output));
+    }
+    t.diagnostic(`${model}: ${written.length} arguments and ${outputs.length} outputs after ${turns} turns`);
+    assert.ok(written.length > 0 && outputs.length > 0, "no fold made stubs of both");
+
+    const { filePath, content } = written[0].input;
+    const copy = join(place.project, `copy-${model}.txt`);
+    const argument = expanding(callOf(content));
+    const output = expanding(callOf(outputs[0].output));
+    provider.say(session, [
+      { calls: [{ name: "write", input: { filePath: copy, content } }] },
+      (body) => {
+        const told = String(calls({ body }).at(-1)?.output);
+        assert.match(told, /holds the placeholder of something stored.*Nothing was changed/);
+        return [...argument.script, ...output.script, { text: "Now I have read both." }];
+      },
+    ]);
+    await host.turn(session, "Copy that table.", { provider: model });
+    assert.ok(!existsSync(copy), "a stub was written to a file");
+    assert.ok(argument.read().input.includes(readFileSync(filePath, "utf8")), argument.read().input);
+    const messages = await host.call("GET", `/session/${session}/message`);
+    const original = messages
+      .flatMap((/** @type {any} */ message) => message.parts)
+      .find((/** @type {any} */ part) => part.callID === outputs[0].id);
+    assert.equal(output.read().output, original.state.output);
+    assertNothingRefused(provider.of(session));
+  };
+  await Promise.all(Object.keys(long).map(stubbed));
 });
 
 test("one message with many steps is managed from its second step on", async (t) => {

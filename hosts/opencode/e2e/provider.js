@@ -137,7 +137,8 @@ export class Provider {
     };
     this.requests.push(recorded);
     const most = body.max_tokens ?? body.max_completion_tokens ?? 0;
-    const refusal = this.#refusal(protocol, tokens, this.refusesForReply ? most : 0, marks);
+    const refusal =
+      malformed(body) ?? this.#refusal(protocol, tokens, this.refusesForReply ? most : 0, marks);
     if (refusal) {
       recorded.status = 400;
       this.heard(recorded);
@@ -244,6 +245,45 @@ export class Provider {
     this.seen.push(texts);
     read -= read % AUTOMATIC_CACHE_STEP;
     return { input: sum(blocks.map(weigh)) - read, read, write: 0 };
+  }
+}
+
+/**
+ * Arguments of a call have to be an object, and each call needs its result.
+ * @param {any} body
+ */
+function malformed({ messages }) {
+  const open = new Set();
+  let message = "";
+  for (const { role, content, tool_calls, tool_call_id } of messages) {
+    for (const { id, function: f } of tool_calls ?? []) {
+      open.add(id);
+      if (!isObject(parse(f.arguments))) message = `the arguments of ${id} are no object in JSON`;
+    }
+    if (role === "tool") open.delete(tool_call_id);
+    for (const { type, id, input, tool_use_id } of Array.isArray(content) ? content : []) {
+      if (type === "tool_result") open.delete(tool_use_id);
+      if (type !== "tool_use") continue;
+      open.add(id);
+      if (!isObject(input)) message = `tool_use.input of ${id}: Input should be a valid dictionary`;
+    }
+  }
+  if (open.size > 0)
+    message ||= `tool_use ids were found without tool_result blocks: ${[...open].join(", ")}`;
+  return message ? { type: "error", error: { type: "invalid_request_error", message } } : null;
+}
+
+/** @param {unknown} value */
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** @param {string} json */
+function parse(json) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
   }
 }
 

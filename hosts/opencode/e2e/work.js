@@ -99,3 +99,23 @@ export function turn(project, i) {
     script,
   };
 }
+
+/**
+ * A turn that writes a large file and reads the one of the turn before.
+ * @param {string} project
+ * @param {string} folder of the project
+ * @param {number} i
+ * @returns {{ask: string, script: Line[]}}
+ */
+export function bulkyTurn(project, folder, i) {
+  const file = (/** @type {number} */ n) => join(project, folder, `table${n}.txt`);
+  const write = { name: "write", input: { filePath: file(i), content: fileText(i, 50) + "\n" } };
+  const read = { name: "read", input: { filePath: file(i - 1) } };
+  return {
+    ask: `Write table ${i} and check the one before it.`,
+    script: [
+      { calls: i > 0 ? [write, read] : [write] },
+      { text: `Table ${i} is written, and ${FINDINGS[i % FINDINGS.length]}.` },
+    ],
+  };
+}
