@@ -466,9 +466,14 @@ func (se *Session) pinNote(line *PinLine) string {
 	if line.Message > 0 {
 		text = fmt.Sprintf("Pinned as %d: message %d, %d tokens, verbatim at every tier.", line.Pin, line.Message, line.Tokens)
 	} else {
-		what := map[string]string{compartments.Pinned.String(): "stay whole", compartments.Discardable.String(): "may leave the window",
-			compartments.Compressible.String(): "fade as others do"}[line.Class]
-		text = fmt.Sprintf("Pinned as %d: messages %d-%d %s (%d tokens).", line.Pin, line.First, line.Last, what, line.Tokens)
+		what, which := map[string][2]string{compartments.Pinned.String(): {"stay whole", "stays whole"},
+			compartments.Discardable.String():  {"may leave the window", "may leave the window"},
+			compartments.Compressible.String(): {"fade as others do", "fades as others do"}}[line.Class], 0
+		messages := fmt.Sprintf("messages %d-%d", line.First, line.Last)
+		if line.First == line.Last {
+			messages, which = fmt.Sprintf("message %d", line.First), 1
+		}
+		text = fmt.Sprintf("Pinned as %d: %s %s (%d tokens).", line.Pin, messages, what[which], line.Tokens)
 	}
 	if line.State == PinPending {
 		text += " The record shows it from its next fold on."

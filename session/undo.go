@@ -181,7 +181,7 @@ func (p *pass) restore(u undoing) (refusal string, err error) {
 	}
 	for id, tier := range tiersOf(u.layout) {
 		if c := p.all[id]; c != nil && !c.Allows(tier, s.Floor()) {
-			return fmt.Sprintf("policy changed since: what was shown before fold %d is now forbidden", u.fold.Number), nil
+			return fmt.Sprintf("pins or floors changed since: what was shown before fold %d is now forbidden", u.fold.Number), nil
 		}
 	}
 	messages := p.messages()

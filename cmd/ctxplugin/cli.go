@@ -121,7 +121,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return exitOK
 	}
 	if err != nil {
-		return report(stderr, usage("%w (see ctxplugin --help)", err))
+		return report(stderr, usage("%s (see ctxplugin --help)", strings.ReplaceAll(err.Error(), `one of "",`, "one of ")))
 	}
 	return report(stderr, parsed.Run(&program{ctx: ctx, env: env, stdin: stdin, stdout: stdout, stderr: stderr, configPath: string(c.Config)}))
 }

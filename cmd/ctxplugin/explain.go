@@ -16,15 +16,15 @@ import (
 type explainCommand struct {
 	database
 	Session     string `arg:"" help:"A session, or the start of its name."`
-	Compartment int64  `placeholder:"N" help:"Say of this compartment alone why it has its tier, and at which budget it would have another."`
-	Fold        int    `placeholder:"N" help:"Say of this fold alone what it weighed, cost and saved."`
-	DryRun      bool   `help:"Show the next fold as it would be made now. Nothing changes."`
+	Compartment *int64 `placeholder:"N" xor:"one" help:"Say of this compartment alone why it has its tier, and at which budget it would have another."`
+	Fold        *int   `placeholder:"N" xor:"one" help:"Say of this fold alone what it weighed, cost and saved."`
+	DryRun      bool   `xor:"one" help:"Show the next fold as it would be made now. Nothing changes."`
 	JSON        bool   `help:"Print one JSON document, with every number that the text follows from."`
 }
 
 // Run implements the command.
 func (e *explainCommand) Run(p *program) (err error) {
-	if e.Compartment < 0 || e.Fold < 0 {
+	if e.Compartment != nil && *e.Compartment < 1 || e.Fold != nil && *e.Fold < 1 {
 		return usage("compartments and folds count from 1")
 	}
 	in, err := e.open(p)
@@ -36,8 +36,10 @@ func (e *explainCommand) Run(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	turning := compartments.CompartmentID(e.Compartment)
-	if e.JSON && turning == 0 {
+	turning := compartments.CompartmentID(0)
+	if e.Compartment != nil {
+		turning = compartments.CompartmentID(*e.Compartment)
+	} else if e.JSON {
 		turning = -1
 	}
 	x, err := in.Explain(p.ctx, id, turning)
@@ -51,20 +53,20 @@ func (e *explainCommand) Run(p *program) (err error) {
 		}
 		x.Next = &next
 	}
-	if e.Compartment > 0 && !keepOnly(&x.Compartments, func(c *session.Explained) bool { return c.Compartment == turning }) {
-		return usage("session %s has no compartment %d", id, e.Compartment)
+	if e.Compartment != nil && !keepOnly(&x.Compartments, func(c *session.Explained) bool { return c.Compartment == turning }) {
+		return usage("session %s has no compartment %d; ctxplugin explain lists them", id, *e.Compartment)
 	}
-	if e.Fold > 0 && !keepOnly(&x.Folds, func(f *session.FoldCost) bool { return f.Number == e.Fold }) {
-		return usage("session %s has no fold %d", id, e.Fold)
+	if e.Fold != nil && !keepOnly(&x.Folds, func(f *session.FoldCost) bool { return f.Number == *e.Fold }) {
+		return usage("session %s has no fold %d; ctxplugin status lists them", id, *e.Fold)
 	}
 	if e.JSON {
 		return printJSON(p, &x)
 	}
 	var out bytes.Buffer
 	switch {
-	case e.Compartment > 0:
+	case e.Compartment != nil:
 		compartmentText(&out, &x)
-	case e.Fold > 0:
+	case e.Fold != nil:
 		foldText(&out, &x.Folds[0])
 	case e.DryRun:
 		previewText(&out, x.Next)

@@ -54,7 +54,7 @@ func (f *forgetCommand) Run(p *program) (err error) {
 	case !isTerminal(p.stdin):
 		return usage("nothing was removed: say --yes, since nobody can be asked here")
 	default:
-		fmt.Fprintf(p.stderr, "Remove %s for good? [y/N] ", what)
+		fmt.Fprintf(p.stderr, "This removes %s.\nRemove it for good? [y/N] ", what)
 		if !agreed(p) {
 			fmt.Fprintln(p.stderr, "nothing was removed")
 			return &failure{exitFailed, errSaid}

@@ -221,7 +221,7 @@ func statusText(st *session.Status) []byte {
 	}
 	out := table(rows)
 	if len(st.Folds) > 0 {
-		folds := [][]string{{"fold", "at", "reason", "from pair", "pairs", "through", "before", "after", "tiers"}}
+		folds := [][]string{{"fold", "at", "reason", "kept", "pairs", "through", "before", "after", "tiers"}}
 		for _, f := range st.Folds {
 			folds = append(folds, []string{strconv.Itoa(f.Number), when(f.At), f.Reason, strconv.Itoa(f.Divergence), strconv.Itoa(f.Pairs),
 				strconv.FormatInt(f.Through, 10), grouped(f.Before), grouped(f.After), tiersText(f.Tiers)})
@@ -272,6 +272,15 @@ func (e *expandCommand) Run(p *program) (err error) {
 		if e.Part >= 0 && q.First == q.Last {
 			q.Message, q.First, q.Last = compartments.MessageID(strconv.FormatInt(int64(q.First), 10)), 0, 0
 		}
+	}
+	named := 0
+	for _, given := range []bool{e.Range != "", e.Message != "", e.Compartment != 0} {
+		if given {
+			named++
+		}
+	}
+	if named != 1 {
+		return usage("name one of a message (12), a range (12-18), --message ID and --compartment N")
 	}
 	in, err := e.open(p)
 	if err != nil {

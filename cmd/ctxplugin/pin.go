@@ -56,21 +56,26 @@ func (d *database) change(p *program, start string, f func(in *inspection, id co
 // pinCommand pins words, or sets the class of messages.
 type pinCommand struct {
 	database
-	Session     string `arg:"" help:"A session, or the start of its name."`
-	Messages    string `arg:"" optional:"" help:"A message, such as 12, whose words are to stay; or a range, such as 12-18, that is to stay whole."`
-	Part        int    `default:"-1" placeholder:"N" help:"Only this part of the one message, counted from 0."`
-	Field       string `enum:",text,input,output" default:"" placeholder:"NAME" help:"Only the text, input or output of it."`
-	Quote       string `placeholder:"WORDS" help:"Only these words of it, exactly as they stand there."`
-	Compartment int64  `placeholder:"N" help:"The compartment that message N is in, instead of a range."`
-	Class       string `enum:",pin,compressible,discardable" default:"" placeholder:"CLASS" help:"What may become of the range: pin (it stays whole), compressible (it fades, as without a pin), discardable (it may leave the window)."`
-	JSON        bool   `help:"Print one JSON document."`
+	Session     string  `arg:"" help:"A session, or the start of its name."`
+	Messages    string  `arg:"" optional:"" help:"A message, such as 12, whose words are to stay; or a range, such as 12-18, that is to stay whole."`
+	Part        int     `default:"-1" placeholder:"N" help:"Only this part of the one message, counted from 0."`
+	Field       string  `enum:",text,input,output" default:"" placeholder:"NAME" help:"Only the text, input or output of it."`
+	Quote       *string `placeholder:"WORDS" help:"Only these words of it, exactly as they stand there."`
+	Compartment int64   `placeholder:"N" help:"The compartment that message N is in, instead of a range."`
+	Class       string  `enum:",pin,compressible,discardable" default:"" placeholder:"CLASS" help:"What may become of the range: pin (it stays whole), compressible (it fades, as without a pin), discardable (it may leave the window)."`
+	JSON        bool    `help:"Print one JSON document."`
 }
 
 // Run implements the command.
 func (c *pinCommand) Run(p *program) error {
-	q := session.PinRequest{By: compartments.ByUser, Now: time.Now().UnixMilli(), Part: c.Part, Field: compartments.Field(c.Field), Quote: c.Quote,
+	q := session.PinRequest{By: compartments.ByUser, Now: time.Now().UnixMilli(), Part: c.Part, Field: compartments.Field(c.Field),
 		Compartment: compartments.Ordinal(c.Compartment), Class: compartments.Pinned}
 	const form = "name a message (12, with --part, --field or --quote if need be), a range (12-18), or a compartment (--compartment 12)"
+	if c.Quote != nil {
+		if q.Quote = *c.Quote; q.Quote == "" {
+			return usage("--quote is empty; without it all words of the message are pinned")
+		}
+	}
 	switch {
 	case (c.Messages == "") == (c.Compartment == 0):
 		return usage(form)
@@ -85,7 +90,7 @@ func (c *pinCommand) Run(p *program) error {
 			q.First, q.Last = first, last
 		}
 	}
-	if q.Message == 0 && (c.Part >= 0 || c.Field != "" || c.Quote != "") {
+	if q.Message == 0 && (c.Part >= 0 || c.Field != "" || c.Quote != nil) {
 		return usage("--part, --field and --quote belong to one message: " + form)
 	}
 	if c.Class != "" {
@@ -163,10 +168,13 @@ func (c *pinsCommand) Run(p *program) (err error) {
 		what, words := fmt.Sprintf("message %d", l.Message), ""
 		if l.Message == 0 {
 			what = fmt.Sprintf("messages %d-%d: %s", l.First, l.Last, l.Class)
+			if l.First == l.Last {
+				what = fmt.Sprintf("message %d: %s", l.First, l.Class)
+			}
 		} else if len(l.Spans) > 0 {
 			words = fmt.Sprintf("%.60q", l.Spans[0].Text)
 		}
-		rows = append(rows, []string{fmt.Sprint(l.Pin), string(l.By), when(l.At), what, grouped(l.Tokens), string(l.State), words})
+		rows = append(rows, []string{fmt.Sprint(l.Pin), string(l.By), when(l.At), what, grouped(l.Tokens), strings.Replace(string(l.State), "inView", "in view", 1), words})
 	}
 	_, err = p.stdout.Write(table(rows))
 	return err
