@@ -133,20 +133,25 @@ function assertNothingRefused(requests) {
  * Counts the folds that requests show, and checks that nothing else changes a
  * request's beginning.
  * @param {Recorded[]} requests
- * @returns {{full: number, appended: number[]}} appended: places of requests right after an append fold
+ * @returns {{full: number, stubs: number, appended: number[]}} appended: places of requests right after an append fold; stubs: how many folds made nothing else
  */
 function assertFoldsAlone(requests) {
-  const found = { full: 0, appended: /** @type {number[]} */ ([]) };
+  const found = { full: 0, stubs: 0, appended: /** @type {number[]} */ ([]) };
   for (let i = 1; i < requests.length; i++) {
     const [then, now] = [requests[i - 1], requests[i]];
     const [was, is] = [head(then), head(now)];
     if (JSON.stringify(was) === JSON.stringify(is)) {
-      const changed = then.blocks.findIndex(({ text }, k) => text !== now.blocks[k]?.text);
-      assert.equal(
-        changed,
-        -1,
-        `request ${i} differs in block ${changed}:\n${then.blocks[changed]?.text}\n${now.blocks[changed]?.text}`,
-      );
+      const changed = then.blocks.filter(({ text }, k) => text !== now.blocks[k]?.text);
+      if (changed.length > 0) found.stubs++;
+      for (const { text } of changed) {
+        const place = then.blocks.findIndex((block) => block.text === text);
+        const became = now.blocks[place]?.text;
+        assert.match(
+          String(became),
+          /\[stored /,
+          `request ${i} differs in block ${place}:\n${text}\n${became}`,
+        );
+      }
     } else if (was.length > 0 && was.every((pair, k) => pair === is[k])) found.appended.push(i);
     else found.full++;
   }
@@ -248,15 +253,15 @@ test("two long sessions, a killed binary and a restarted host", async (t) => {
   for (const model of models) {
     const requests = provider.of(long[model]);
     const { stats, folds } = status(long[model]);
-    const { full, appended } = assertFoldsAlone(requests);
+    const { full, stubs, appended } = assertFoldsAlone(requests);
     t.diagnostic(
-      `${model}: ${requests.length} requests, ${appended.length} append folds, ${full} full folds, ` +
+      `${model}: ${requests.length} requests, ${appended.length} append folds, ${full} full folds, ${stubs} of stubs alone, ` +
         `most ${Math.max(...requests.map(({ tokens }) => tokens))} tokens of ${WINDOW}`,
     );
     assert.ok(requests.length >= TURNS * 2);
     assertNothingRefused(requests);
     assert.ok(appended.length > 0, "no append fold happened");
-    assert.equal(full + appended.length, folds.length, "every change is a fold in the ledger");
+    assert.equal(full + stubs + appended.length, folds.length, "every change is a fold in the ledger");
     assert.ok(stats.compartments > 0);
   }
 });
