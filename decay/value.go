@@ -74,3 +74,20 @@ func Relevance(turnsBehind int) int {
 	}
 	return 1000
 }
+
+// RecallTurns is how many turns, the running one among them, may recall a
+// compartment.
+const RecallTurns = 4
+
+// recalled is the relevance of a compartment by how many turns ago it was opened or
+// named again, permille.
+var recalled = [RecallTurns]int{4000, 2000, 1500, 1250}
+
+// Recalled is the relevance of a compartment that was last opened or named again so
+// many turns ago, permille; 0 is the running turn.
+func (s Settings) Recalled(turnsAgo int) int {
+	if turnsAgo < 0 || turnsAgo >= RecallTurns || s.Ablate.without(AblateRelevance) {
+		return Relevance(turnsAway)
+	}
+	return recalled[turnsAgo]
+}

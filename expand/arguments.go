@@ -420,3 +420,17 @@ func numberRefusal(key string, raw json.RawMessage, want string, err error) erro
 
 // show is a JSON value in the text of a refusal.
 func show(raw []byte) string { return oneLine(string(raw), 60) }
+
+// Opened is the range of messages that arguments of ctx_expand ask for, as raw JSON;
+// ok is false where they name none by number. A compartment is named by its first
+// message.
+func Opened(arguments []byte) (first, last compartments.Ordinal, ok bool) {
+	a, err := readExpand(arguments)
+	if err != nil {
+		return 0, 0, false
+	}
+	if first, last = a.first, max(a.first, a.last); first == 0 {
+		first, last = a.message, a.message
+	}
+	return first, last, first > 0
+}

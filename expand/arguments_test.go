@@ -183,3 +183,23 @@ func FuzzReadPage(f *testing.F) {
 		}
 	})
 }
+
+func TestOpened(t *testing.T) {
+	for _, c := range []struct {
+		in          string
+		first, last compartments.Ordinal
+	}{
+		{`{"first":4,"last":9}`, 4, 9},
+		{`{"first":4}`, 0, 0},
+		{`{"compartment":4}`, 4, 4},
+		{`{"message":7,"part":1}`, 7, 7},
+		{`{"first":"4-9"}`, 4, 9},
+		{`{"message":"msg_7"}`, 0, 0},
+		{`{"query":"x"}`, 0, 0},
+		{`nonsense`, 0, 0},
+	} {
+		if first, last, ok := Opened([]byte(c.in)); first != c.first || last != c.last || ok != (c.first > 0) {
+			t.Errorf("%s: %d-%d, %t", c.in, first, last, ok)
+		}
+	}
+}

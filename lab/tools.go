@@ -379,7 +379,7 @@ func rareWords(rec *recording, order []int, count int) []rareWord {
 		slices.Sort(texts)
 		for _, s := range texts {
 			for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !nameRune(r) || r == '.' || r == '-' || r == '$' }) {
-				if len(w) < 10 || len(w) > 60 {
+				if len(w)-strings.Count(w, "_") < 10 || len(w) > 60 {
 					continue
 				}
 				low := strings.ToLower(w)

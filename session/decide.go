@@ -67,6 +67,9 @@ func (p *pass) perhaps(ctx context.Context, batch *compartments.Batch, m decay.M
 	if nothing || !m.Ripe(material.Tail, p.w, s) {
 		return nil
 	}
+	if err := p.recall(ctx, &material); err != nil {
+		return err
+	}
 	o := decay.Choose(&material, p.w.Budget, p.w.Budget*s.DemoteTo/1000, 0, s)
 	why, spacing, ok := m.Worthwhile(o, p.w, s)
 	if !ok {
@@ -269,6 +272,9 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 			}
 		}
 		mat := p.material(cut)
+		if err := p.recall(ctx, &mat); err != nil {
+			return err
+		}
 		stays := mat.Tail + mat.Keeps[len(mat.New)]
 		budget := min(p.w.Budget, max(aim-stays, min(p.w.Usable-stays, s.HistoryMin/2), 0))
 		o := decay.Choose(&mat, budget, budget*s.DemoteTo/1000, aim, s)

@@ -144,7 +144,8 @@ func (se *Session) adopt(stored *compartments.Stored) error {
 	}
 	se.incoming, se.incomingRevs = nil, nil
 	se.prefix = se.revisions([]compartments.Revision{compartments.EmptyRevision()}, se.list)
-	se.bulk = bulkMemory{calls: map[compartments.Ordinal][]call{}, stubs: map[stubKey]string{}}
+	se.bulk = bulkMemory{calls: map[compartments.Ordinal][]call{}, stubs: map[stubKey]string{},
+		mentions: map[compartments.Ordinal]mention{}, known: map[compartments.CompartmentID][]string{}}
 	se.view = se.look()
 	se.weighEdits()
 	se.loaded = true

@@ -37,11 +37,15 @@ type stubKey struct {
 type bulkMemory struct {
 	calls map[compartments.Ordinal][]call
 	stubs map[stubKey]string // empty where a stub would be no smaller
+
+	mentions map[compartments.Ordinal]mention
+	known    map[compartments.CompartmentID][]string // identifiers, of compartments
 }
 
 // forgetBulk drops what is remembered of a message whose content changed.
 func (se *Session) forgetBulk(o compartments.Ordinal) {
 	delete(se.bulk.calls, o)
+	delete(se.bulk.mentions, o)
 	maps.DeleteFunc(se.bulk.stubs, func(k stubKey, _ string) bool { return k.ordinal == o })
 }
 
