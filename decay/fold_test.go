@@ -16,14 +16,14 @@ func TestDivide(t *testing.T) {
 		usable, budget, maxOutput       int
 		warns                           bool
 	}{
-		{"a usual model", 200_000, 32_000, 0, 10_000, 158_000, 23_700, 0, false},
+		{"a usual model", 200_000, 32_000, 0, 10_000, 158_000, 25_280, 0, false},
 		{"a large output limit is capped", 1_000_000, 128_000, 0, 10_000, 958_000, 40_000, 0, false},
 		{"a quarter of the window at most", 16_000, 8_192, 0, 4_000, 8_000, 2_000, 4_000, false},
-		{"unknown output", 200_000, 0, 0, 10_000, 170_000, 25_500, 0, false},
-		{"unknown window", 0, 8_192, 0, 8_000, 47_808, 7_171, 0, true},
-		{"absurd window", 1 << 50, 8_192, 0, 8_000, 47_808, 7_171, 0, true},
-		{"negative window", -5, 8_192, 0, 8_000, 47_808, 7_171, 0, true},
-		{"refusals taught a smaller one", 200_000, 8_192, 100_000, 8_000, 83_808, 12_571, 0, true},
+		{"unknown output", 200_000, 0, 0, 10_000, 170_000, 27_200, 0, false},
+		{"unknown window", 0, 8_192, 0, 8_000, 47_808, 7_649, 0, true},
+		{"absurd window", 1 << 50, 8_192, 0, 8_000, 47_808, 7_649, 0, true},
+		{"negative window", -5, 8_192, 0, 8_000, 47_808, 7_649, 0, true},
+		{"refusals taught a smaller one", 200_000, 8_192, 100_000, 8_000, 83_808, 13_409, 0, true},
 		{"system and tools larger than the window", 8_000, 1_000, 0, 20_000, 1, 2_000, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -60,7 +60,7 @@ func TestHysteresis(t *testing.T) {
 	}
 }
 
-// TestPromotion: what an emergency made small comes back, to 80 % of the budget,
+// TestPromotion: what an emergency made small comes back, up to what a demotion goes down to,
 // at a fold that has room for twice as much; not for a few tokens more.
 func TestPromotion(t *testing.T) {
 	s := Defaults()
@@ -75,7 +75,7 @@ func TestPromotion(t *testing.T) {
 	for _, p := range m.Pairs {
 		large += p.Layout.Tokens
 	}
-	if promoted == 0 || large <= 2*small || large > 12_000*8/10 {
+	if promoted == 0 || large <= 2*small || large > 12_000*s.DemoteTo/1000 {
 		t.Errorf("%d tiers change, %d tokens become %d", promoted, small, large)
 	}
 	if changed := refold(m, 12_000, s); changed > 0 {

@@ -21,6 +21,7 @@ type Settings struct {
 
 	TailShare int // of the usable window, for raw steps beyond the protected ones
 	TailMax   int // tokens
+	TailTurns int // newest turns that stay whole if the tail takes at most a third more for them
 
 	DemoteTo  int // share of the history budget that a demotion goes down to
 	LeastGain int // share of the usable window that a fold must free
@@ -74,11 +75,11 @@ func Defaults() Settings {
 		ReserveCap: 32000, ReserveUnknown: 20000, ReserveShare: 250,
 		WindowUnknown: 64000, FixedUnknown: 8000,
 		ForceMark: 850, ForceAim: 600,
-		HistoryShare: 150, HistoryMin: 2000, HistoryMax: 40000,
-		TailShare: 200, TailMax: 20000,
-		DemoteTo: 800, LeastGain: 50, TurnShare: 250,
-		TurnsAhead: 10, HalfLife: 16, Fairness: 2,
-		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 200, StubPreview: 400,
+		HistoryShare: 160, HistoryMin: 2000, HistoryMax: 40000,
+		TailShare: 200, TailMax: 22000, TailTurns: 5,
+		DemoteTo: 900, LeastGain: 50, TurnShare: 250,
+		TurnsAhead: 15, HalfLife: 16, Fairness: 5,
+		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400,
 		Floors: defaultFloors(), Prefer: PreferBalance,
 	}
 }

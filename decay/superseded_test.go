@@ -84,6 +84,7 @@ func TestSuperseded_PointsForward(t *testing.T) {
 
 func TestThin(t *testing.T) {
 	s := Defaults()
+	s.StubShare = 200
 	all := calls(on(compartments.VerbRead, "a"), on(compartments.VerbRun, "b"), on(compartments.VerbPlan, "plan"), on(compartments.VerbSkill, ""), on(compartments.VerbOwn, ""))
 	open := on(compartments.VerbRun, "c")
 	open.Open = true

@@ -39,6 +39,7 @@ var promises = []promise{
 	{"historyMost", 2000, func(s *decay.Settings) *int { return &s.HistoryMax }, asked(weight), less, nil},
 	{"tailShare", 0, func(s *decay.Settings) *int { return &s.TailShare }, asked(raw), less, nil},
 	{"tailMost", 1000, func(s *decay.Settings) *int { return &s.TailMax }, asked(raw), less, nil},
+	{"tailTurns", 40, func(s *decay.Settings) *int { return &s.TailTurns }, asked(raw), more, nil},
 	{"demoteTo", 40, func(s *decay.Settings) *int { return &s.DemoteTo }, narrow(asked(weight)), less, nil},
 	{"leastGain", 50, func(s *decay.Settings) *int { return &s.LeastGain }, asked(folds), less, nil},
 	{"turnShare", 100, func(s *decay.Settings) *int { return &s.TurnShare }, untilFoldInTurn, more, nil},

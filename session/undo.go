@@ -68,7 +68,7 @@ func (se *Session) undo(ctx context.Context, folds []compartments.Fold) (UndoRep
 	}
 	se.folds++
 	st := &se.st
-	st.Undone, st.Asked, st.Applied = u.fold.Through, false, false
+	st.Undone, st.Asked, st.Applied = se.reached(u.fold), false, false
 	after := p.messages()
 	st.FoldAt, st.Steps = after-headTokens(st.Layout), 0
 	fold := &compartments.Fold{Number: se.folds, At: st.Now, Reason: compartments.ReasonUndone, Divergence: alikePairs(shown, st.Layout),
@@ -193,6 +193,17 @@ func (p *pass) restore(u undoing) (refusal string, err error) {
 			u.fold.Number, pressure/10, s.ForceMark/10), nil
 	}
 	return "", nil
+}
+
+// reached is the last message that a fold could have rendered: of its material
+// some may have stayed raw.
+func (se *Session) reached(f *compartments.Fold) compartments.Ordinal {
+	if r := f.Inputs.Recording; r != nil && len(r.Candidates) > 0 {
+		if c := se.all[r.Candidates[len(r.Candidates)-1].Compartment]; c != nil {
+			return c.Last
+		}
+	}
+	return f.Through
 }
 
 // heldBack reports whether a fold that nothing forces and nobody asked for would

@@ -68,7 +68,7 @@ func grown(t *testing.T, folds int) (h *host, plans []string) {
 // renders history.
 func unstubbed(store *memory) session.Config {
 	cfg := testConfig(store)
-	cfg.Settings.StubChars, cfg.Settings.StubOver = 1<<30, 1<<30
+	cfg.Settings.StubChars, cfg.Settings.StubOver, cfg.Settings.TailTurns = 1<<30, 1<<30, 0
 	return cfg
 }
 

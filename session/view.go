@@ -345,9 +345,13 @@ func (se *Session) mayCut(v *view, place int) bool {
 	return !(e.Role == compartments.RoleUser && before.Role == compartments.RoleUser && !before.Real && !before.Compact)
 }
 
+// tailStretch is what part of its share the tail may take beyond it for the sake
+// of whole turns, as a divisor.
+const tailStretch = 3
+
 // tailCut is the place where the protected tail begins: behind it stand the
-// newest step, every message after it, and further raw steps of up to extra
-// tokens. A call that is open before the newest step is dead and protects
+// newest step, every message after it, further raw steps of up to extra tokens,
+// and a third as much again where the newest few turns are whole with it. A call that is open before the newest step is dead and protects
 // nothing. The newest real user message is protected too, but by being kept, so
 // that a long turn has places to cut. What the host hides is never in the tail.
 func (se *Session) tailCut(v *view, extra int) int {
@@ -363,11 +367,22 @@ func (se *Session) tailCut(v *view, extra int) int {
 	for cut > least && !se.mayCut(v, cut) {
 		cut--
 	}
-	used, best := 0, cut
+	used, best, turns := 0, cut, 0
 	user := se.turnUser(v, cut)
 	for i := cut - 1; i >= least; i-- {
-		if used += se.tokensAt(v, i); used > extra {
+		// beyond the share only whole turns, as long as they are few
+		if used += se.tokensAt(v, i); used > extra+extra/tailStretch {
 			break
+		}
+		real := se.entry(v.order[i]).Real
+		if real {
+			turns++
+		}
+		if used > extra {
+			if real && turns <= se.cfg.Settings.TailTurns && se.mayCut(v, i) {
+				best = i
+			}
+			continue
 		}
 		if i <= user {
 			user = se.turnUser(v, i)

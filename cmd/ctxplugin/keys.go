@@ -78,6 +78,8 @@ var keys = []key{
 		"Share of the usable window for raw steps beyond those that are always protected."),
 	number("tailMost", "tokens", 0, 1_000_000, func(s *decay.Settings) *int { return &s.TailMax },
 		"Such raw steps never take more."),
+	number("tailTurns", "turns", 0, 100, func(s *decay.Settings) *int { return &s.TailTurns },
+		"So many of the newest turns stay whole if such steps then take at most a third more than their share."),
 	number("demoteTo", percent, 20, 100, func(s *decay.Settings) *int { return &s.DemoteTo },
 		"Above its budget the history is demoted down to this share of it; below, it is promoted up to it."),
 	number("leastGain", percent, 1, 50, func(s *decay.Settings) *int { return &s.LeastGain },
