@@ -78,7 +78,7 @@ func Defaults() Settings {
 		HistoryShare: 160, HistoryMin: 2000, HistoryMax: 40000,
 		TailShare: 200, TailMax: 22000, TailTurns: 5,
 		DemoteTo: 900, LeastGain: 50, TurnShare: 250,
-		TurnsAhead: 15, HalfLife: 16, Fairness: 5,
+		TurnsAhead: 15, HalfLife: 16, Fairness: 3,
 		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400,
 		Floors: defaultFloors(), Prefer: PreferBalance,
 	}
