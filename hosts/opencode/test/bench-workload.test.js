@@ -201,7 +201,6 @@ test("each line that is missed is named, and none other", () => {
     [{ prefixCost: 91 }, /cost by prefixes: 0.910/],
     [{ markCost: 91 }, /cost by marks: 0.910/],
     [{ changes: { all: 0, turnStart: 0, inside: 1, withoutNewHead: 0 } }, /inside a turn: 1/],
-    [{ changes: { all: 0, turnStart: 0, inside: 0, withoutNewHead: 1 } }, /that are no fold: 1/],
     [{ folds: 3 }, /changed prefixes: 0, folds in the ledger: 3/],
     [{ over: 1 }, /over the window: 1/],
     [{ refused: 1 }, /refused: 1/],
