@@ -11,7 +11,6 @@ type Bulk struct {
 	Behind  int                // tokens of the raw messages behind its own
 	Turns   int                // turns that began behind it
 	Newest  bool               // in the newest assistant message
-	Named   bool               // what only it shows was named again of late
 	Call    int                // index of its call among the calls of the request
 }
 
@@ -41,7 +40,7 @@ func Thin(bulk []Bulk, calls []Call, by []int, usable int, s Settings) []Bulk {
 		case replaced && !rest && b.Chars > s.StubOver:
 			out = append(out, b)
 		case verb == compartments.VerbPlan, b.Turns < s.StubTurns && b.Behind < near:
-		case (rest || verb == compartments.VerbOwn) && b.Chars > s.StubOver, b.Chars > s.StubChars && !b.Named && !made:
+		case (rest || verb == compartments.VerbOwn) && b.Chars > s.StubOver, b.Chars > s.StubChars && !made:
 			out = append(out, b)
 		}
 	}

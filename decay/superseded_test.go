@@ -102,7 +102,6 @@ func TestThin(t *testing.T) {
 		{"not large", func(b *Bulk) { b.Call, b.Chars = 1, 2000 }, false},
 		{"in the newest turns and tokens", func(b *Bulk) { b.Call, b.Turns, b.Behind = 1, 5, 1999 }, false},
 		{"in the newest turns, behind many tokens", func(b *Bulk) { b.Call, b.Turns, b.Behind = 1, 0, 2000 }, true},
-		{"named again", func(b *Bulk) { b.Call, b.Named = 1, true }, false},
 		{"in the newest answer", func(b *Bulk) { b.Newest = true }, false},
 		{"superseded in the newest turns", func(b *Bulk) { b.Turns, b.Chars = 0, 801 }, true},
 		{"superseded and small", func(b *Bulk) { b.Chars = 800 }, false},
