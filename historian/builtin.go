@@ -14,6 +14,7 @@ type Range struct {
 	Hashes   []compartments.Hash        // content hash of each message
 	Tokens   []int                      // of each message as it would be sent
 	Prior    []compartments.Compartment // all earlier ones, in list order: for continuity and what is already known
+	Session  compartments.SessionID     // whose messages they are; may be empty
 }
 
 // Generator names the built-in generator and the version of its rules.

@@ -234,7 +234,7 @@ func (se *Session) rangeOf(ctx context.Context, s span) (historian.Range, error)
 }
 
 func (se *Session) rangeWith(s span, messages []compartments.Message) historian.Range {
-	r := historian.Range{Messages: messages, Hashes: make([]compartments.Hash, len(messages)), Tokens: make([]int, len(messages))}
+	r := historian.Range{Session: se.id, Messages: messages, Hashes: make([]compartments.Hash, len(messages)), Tokens: make([]int, len(messages))}
 	for i, o := range se.view.order[s.from:s.to] {
 		r.Hashes[i] = se.entry(o).Hash
 		r.Tokens[i] = se.entry(o).Tokens()
