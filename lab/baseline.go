@@ -2,6 +2,7 @@ package lab
 
 import (
 	"ctxplugin/compartments"
+	"ctxplugin/lab/provider"
 )
 
 // Numbers of the baselines.
@@ -16,7 +17,7 @@ const (
 type baseline struct {
 	name   string
 	bill   bill
-	cache  *cacheModel
+	cache  *provider.Cache
 	before []digest
 	window window
 	prices compartments.Prices
@@ -27,10 +28,10 @@ type baseline struct {
 
 func baselines(w window, p compartments.Prices) []*baseline {
 	return []*baseline{
-		{name: "everything", cache: newCacheModel(p), window: w, prices: p,
+		{name: "everything", cache: provider.NewCache(p), window: w, prices: p,
 			reduce: func(_ *baseline, req *request, _ int64) *request { return req }},
-		{name: "truncation", cache: newCacheModel(p), window: w, prices: p, reduce: (*baseline).truncate},
-		{name: "flat summary", cache: newCacheModel(p), window: w, prices: p, reduce: (*baseline).summarize},
+		{name: "truncation", cache: provider.NewCache(p), window: w, prices: p, reduce: (*baseline).truncate},
+		{name: "flat summary", cache: provider.NewCache(p), window: w, prices: p, reduce: (*baseline).summarize},
 	}
 }
 
@@ -47,7 +48,7 @@ func (b *baseline) send(whole *request, now int64, output int) {
 		b.bill.NewPrefix++
 	}
 	b.before = sums
-	b.bill.add(b.cache.bill(req.charge(b.window.prefix, now, output)), b.prices)
+	b.bill.add(b.cache.Bill(req.charge(b.window.prefix, now, output)), b.prices)
 }
 
 // truncate leaves out the oldest messages until the rest fits. What was left out
@@ -116,12 +117,12 @@ func (b *baseline) summarize(req *request, now int64) *request {
 	replaced := &request{marked: -1, messages: append([]sent(nil), out.messages...)}
 	replaced.messages = replaced.messages[:len(replaced.messages)-(len(req.messages)-from)]
 	// Another system text and no tools: nothing of it is in the cache.
-	call := chargeable{now: now, output: summaryTokens}
+	call := provider.Request{Now: now, Output: summaryTokens}
 	for i := range replaced.messages {
-		call.blocks = append(call.blocks, weighed{tokens: replaced.messages[i].tokens()})
+		call.Blocks = append(call.Blocks, provider.Block{Tokens: replaced.messages[i].tokens()})
 	}
 	b.bill.Calls++
-	b.bill.add((&cacheModel{}).bill(call), b.prices)
+	b.bill.add((&provider.Cache{}).Bill(call), b.prices)
 	b.from = from
 	b.round++
 	return b.summarized(req)

@@ -1,6 +1,10 @@
 package lab
 
-import "testing"
+import (
+	"testing"
+
+	"ctxplugin/lab/provider"
+)
 
 // BenchmarkPass is the work of the replay itself at one step of a session of 520
 // messages: apply, charge, compare with the request before.
@@ -14,7 +18,7 @@ func BenchmarkPass(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	render, cache := newRenderer(counts), newCacheModel(set.prices)
+	render, cache := newRenderer(counts), provider.NewCache(set.prices)
 	list := view(rec, len(rec.messages)-1)
 	p := &plan{ID: "p", Head: []pair{{Text: "history"}}, Through: rec.messages[100].id, Keep: []string{rec.messages[507].id}}
 	before := render.apply(rec, list, p)
@@ -23,6 +27,6 @@ func BenchmarkPass(b *testing.B) {
 		if firstDifference(before, req) >= 0 {
 			b.Fatal("the same plan gave other bytes")
 		}
-		cache.bill(req.charge(8000, 0, 100))
+		cache.Bill(req.charge(8000, 0, 100))
 	}
 }

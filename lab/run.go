@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ctxplugin/lab/provider"
 	"ctxplugin/tokens"
 )
 
@@ -24,7 +25,7 @@ type replay struct {
 	play   *play
 	render *renderer
 	check  *checker
-	cache  *cacheModel
+	cache  *provider.Cache
 	result *result
 
 	plan    *plan    // in force
@@ -44,7 +45,7 @@ func replayOne(ctx context.Context, rec *recording, set *settings, start launche
 	v := newVerdicts()
 	render := newRenderer(tokens.New())
 	r := &replay{set: set, rec: rec, start: start, dir: dir, render: render,
-		check: newChecker(v, rec, render, set.window), cache: newCacheModel(set.prices),
+		check: newChecker(v, rec, render, set.window), cache: provider.NewCache(set.prices),
 		warned: map[string]bool{}, shown: map[int]bool{},
 		result: &result{rec: rec, verdicts: v, baselines: baselines(set.window, set.prices)}}
 	if err := r.connect(ctx); err != nil {
@@ -343,7 +344,7 @@ func (r *replay) pay(s *step, req *request) {
 	if req.tokens() > r.set.window.usable {
 		r.result.bill.OverWindow++
 	}
-	b := r.cache.bill(req.charge(r.set.window.prefix, s.now, said+thought))
+	b := r.cache.Bill(req.charge(r.set.window.prefix, s.now, said+thought))
 	r.result.bill.add(b, r.set.prices)
 	if reply.failure == nil {
 		r.play.usages[s.reply] = &usage{Input: b.Fresh, Output: said, Reasoning: thought, Read: b.Read, Write: b.Write}
