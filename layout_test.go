@@ -46,9 +46,11 @@ var layers = []struct {
 		"an adapter: it translates the wire into calls of a session and decides nothing"},
 	{"hosts/opencode", "",
 		"a shim translates; its Go file embeds it, so no rule can be put there"},
-	{"lab", "compartments tokens decay historian expand session sqlite rpc hosts/opencode",
+	{"lab/fixtures", "compartments",
+		"it makes what others are measured on, so it must not depend on any of them"},
+	{"lab", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab/fixtures",
 		"it measures everything but the wiring, which it runs as a binary"},
-	{"cmd", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab",
+	{"cmd", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab lab/fixtures",
 		"the wiring knows all, and all is wired here only"},
 }
 
