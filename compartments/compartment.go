@@ -134,17 +134,30 @@ func (c *Compartment) Legal() []Tier { return c.LegalUnder(Survival{}) }
 
 // LegalUnder is Legal under a policy that demands least of every compartment.
 func (c *Compartment) LegalUnder(least Survival) []Tier {
-	legal := append(make([]Tier, 0, 1+len(Rendered)), TierRaw)
+	return c.AppendLegal(make([]Tier, 0, MostLegal), least)
+}
+
+// MostLegal is how many tiers can be legal at most.
+const MostLegal = 1 + len(Rendered)
+
+// AppendLegal appends what LegalUnder lists: a fold asks it of every compartment
+// several times.
+func (c *Compartment) AppendLegal(legal []Tier, least Survival) []Tier {
+	legal = append(legal, TierRaw)
 	if c.Retention == Pinned {
 		return legal
 	}
+	demands := c.Floor.Survival != Survival{} || least != Survival{}
 	for _, t := range Rendered {
+		if c.Floor.Tier != TierNone && t > c.Floor.Tier {
+			break
+		}
 		r, ok := c.Tiers[t]
-		if !ok || (c.Floor.Tier != TierNone && t > c.Floor.Tier) {
+		if !ok {
 			continue
 		}
 		kept := true
-		for d := range Dimensions {
+		for d := 0; demands && d < len(least); d++ {
 			kept = kept && r.Survival[d] >= max(c.Floor.Survival[d], least[d])
 		}
 		if kept {

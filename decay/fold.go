@@ -145,10 +145,14 @@ func (m *Material) selected(kept int, candidates []Candidate, budget, target int
 func (o *Option) choose(budget, target int, s Settings) (raw int) {
 	opening := o.opening()
 	o.Target = budget - o.Kept - o.Held - opening
-	o.Selection = Select(o.Candidates, o.Target, s)
+	list := demotionsOf(o.Candidates, groupSize(len(o.Candidates), o.Target), s)
+	o.Selection = list.take(o.Candidates, o.Target, s)
 	if o.Selection.last > 0 { // something had to give: make room for a while
 		o.Target = target - o.Kept - o.Held - opening
-		o.Selection = Select(o.Candidates, o.Target, s)
+		if group := groupSize(len(o.Candidates), o.Target); group != list.group {
+			list = demotionsOf(o.Candidates, group, s)
+		}
+		o.Selection = list.take(o.Candidates, o.Target, s)
 	}
 	o.Fits = o.Selection.Fits()
 	o.Items, o.PairTokens = Layout(o.Candidates, o.Selection)

@@ -1,6 +1,10 @@
 package decay
 
-import "ctxplugin/compartments"
+import (
+	"slices"
+
+	"ctxplugin/compartments"
+)
 
 // Candidate is a compartment as the selection sees it.
 type Candidate struct {
@@ -57,9 +61,13 @@ type turn struct {
 // Only candidates that are raw now may stay raw, and only as a run at the end:
 // what stands before a rendered compartment is rendered too.
 func Select(candidates []Candidate, target int, s Settings) Selection {
-	sel := Selection{Tiers: make([]compartments.Tier, len(candidates)), GroupSize: groupSize(len(candidates), target)}
-	list := demotionsOf(candidates, sel.GroupSize, s)
-	now, total, most := list.now, list.total, int64(target)*tokenUnit
+	return demotionsOf(candidates, groupSize(len(candidates), target), s).take(candidates, target, s)
+}
+
+// take is the shortest prefix of the list that holds the target.
+func (list demotions) take(candidates []Candidate, target int, s Settings) Selection {
+	sel := Selection{Tiers: make([]compartments.Tier, len(candidates)), GroupSize: list.group}
+	now, total, most := slices.Clone(list.now), list.total, int64(target)*tokenUnit
 	lines := false
 	for _, t := range list.turns {
 		if total <= most && (!lines || asRendered(candidates, now, sel.GroupSize) <= most) {
@@ -88,6 +96,7 @@ func Select(candidates []Candidate, target int, s Settings) Selection {
 
 // demotions is the one list of them.
 type demotions struct {
+	group int     // compartments in one index line
 	now   []point // of each candidate before the first demotion
 	total int64   // that all of these take, in 1/tokenUnit
 	steps []step  // candidates in order, each one's downwards
@@ -95,7 +104,7 @@ type demotions struct {
 }
 
 func demotionsOf(candidates []Candidate, group int, s Settings) demotions {
-	list := demotions{now: make([]point, len(candidates))}
+	list := demotions{group: group, now: make([]point, len(candidates))}
 	// at most one step for each tier below the highest, and one out of the record
 	list.steps = make([]step, 0, (len(compartments.Rendered)+1)*len(candidates))
 	turns := make([]turn, 0, cap(list.steps))
@@ -182,7 +191,8 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	if c.Away {
 		return append(points, at(compartments.TierNone, awayTokens+pinned, 0)), tail
 	}
-	legal := comp.LegalUnder(s.Floor())
+	var room [compartments.MostLegal]compartments.Tier
+	legal := comp.AppendLegal(room[:0], s.Floor())
 	raw := c.raw()
 	held := raw + keptRawTokens // with the line that names it, where others are rendered behind it
 	if len(legal) == 1 {

@@ -174,10 +174,16 @@ func (p *pass) material(cut int) decay.Material {
 		m.Tail += p.tokensAt(p.v, i)
 	}
 	p.hold(&m)
-	m.Keeps = append(m.Keeps, p.keptTokens(through))
+	var unfading []run
+	for _, r := range p.v.served {
+		if p.unfading(r.c) && !p.away[r.c.ID] {
+			unfading = append(unfading, r)
+		}
+	}
+	m.Keeps = append(m.Keeps, p.keptTokens(through, unfading))
 	for _, c := range m.New {
 		through += len(c.Compartment.Members)
-		m.Keeps = append(m.Keeps, p.keptTokens(through))
+		m.Keeps = append(m.Keeps, p.keptTokens(through, unfading))
 	}
 	return m
 }
@@ -209,12 +215,14 @@ func (p *pass) turnsBehind(c *compartments.Compartment) int {
 // turnsTold is how many turns back a compartment is told from an older one.
 const turnsTold = 3
 
-func (p *pass) keptTokens(through int) int {
+// keptTokens is what stays raw before a place, in tokens: of the compartments that
+// may not fade, those that end there or earlier.
+func (p *pass) keptTokens(through int, unfading []run) int {
 	n := 0
 	var held []compartments.Ordinal
-	for _, s := range p.v.served {
-		if s.to <= through && p.unfading(s.c) && !p.away[s.c.ID] {
-			held = p.keepWhole(held, s.c)
+	for _, r := range unfading {
+		if r.to <= through {
+			held = p.keepWhole(held, r.c)
 		}
 	}
 	for _, o := range p.keptWith(through, held) {
@@ -297,13 +305,15 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 
 // unfolded is the fold that shows all messages as they are. It is made where no
 // user message is left that could stand behind the head, and the head must change
-// all the same: a record that only replies follow is for what does not fit without.
+// all the same: a record that only replies follow is for what does not fit without,
+// and one that nothing follows is for nobody.
 func (p *pass) unfolded(m decay.Moment, aim int) (o decay.Option, ok bool) {
 	if !m.Stale {
 		return o, false
 	}
 	material := p.material(p.tailCut(p.v, 0))
-	if p.led(p.v, p.reach(&material)) {
+	reach := p.reach(&material)
+	if p.led(p.v, reach) {
 		return o, false
 	}
 	material = decay.Material{Keeps: []int{0}}
@@ -311,7 +321,7 @@ func (p *pass) unfolded(m decay.Moment, aim int) (o decay.Option, ok bool) {
 		material.Tail += p.tokensAt(p.v, i)
 	}
 	o = decay.Choose(&material, p.w.Budget, p.w.Budget*p.settings().DemoteTo/1000, aim, p.settings())
-	return o, o.After <= aim
+	return o, o.After <= aim || reach == len(p.v.order)
 }
 
 // fold makes an option the plan in force.
@@ -365,7 +375,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	if err := p.setPlan(plan); err != nil {
 		return err
 	}
-	p.view = p.lookOver(p.v.order, p.v.hidden, p.v.start)
+	p.lookAtHead(p.v)
 	p.folds++
 	p.folded, p.reason = true, reason
 	after := p.messages()

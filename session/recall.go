@@ -131,7 +131,7 @@ func (p *pass) recallFrom() (from int, starts []int) {
 func (p *pass) readMentions(ctx context.Context, order []compartments.Ordinal) error {
 	var missing []compartments.Ordinal
 	for _, o := range order {
-		if _, ok := p.bulk.mentions[o]; !ok && p.entry(o).Role != compartments.RoleTool {
+		if _, ok := p.bulk.mentions[o]; !ok && mentions(p.entry(o)) {
 			missing = append(missing, o)
 		}
 	}
@@ -147,6 +147,9 @@ func (p *pass) readMentions(ctx context.Context, order []compartments.Ordinal) e
 	}
 	return nil
 }
+
+// mentions reports whether a message can open or name anything.
+func mentions(e *compartments.Entry) bool { return e.Role != compartments.RoleTool }
 
 // mentionIn reads the words and the arguments of a message. What the host wrote, what
 // the model thought and what a call returned recalls nothing.

@@ -52,6 +52,9 @@ func (se *Session) sync(ctx context.Context, req SyncRequest) (string, error) {
 		if err := se.take(ctx, b, p, &messages[i]); err != nil {
 			return "", err
 		}
+		if len(messages) <= rememberMost {
+			se.rememberBulk(se.entry(messages[i].Ordinal), &messages[i].Message)
+		}
 	}
 	if req.More {
 		if len(b.Entries) > 0 {

@@ -49,6 +49,21 @@ func (se *Session) forgetBulk(o compartments.Ordinal) {
 	maps.DeleteFunc(se.bulk.stubs, func(k stubKey, _ string) bool { return k.ordinal == o })
 }
 
+// rememberMost is how many messages a piece has at most of which bulk is remembered
+// as they come: a fold then reads none of them again. Of a long session at first
+// sight most are never asked for.
+const rememberMost = 64
+
+// rememberBulk fills the memory from a message that is at hand.
+func (se *Session) rememberBulk(e *compartments.Entry, m *compartments.Message) {
+	if mentions(e) {
+		se.bulk.mentions[e.Ordinal] = mentionIn(m)
+	}
+	if hasCalls(e) {
+		se.bulk.calls[e.Ordinal] = callsOf(m)
+	}
+}
+
 // thin works out which bulky parts become stubs if a fold is made now, and lets
 // the pass weigh them as if they were. unthin takes that back.
 func (p *pass) thin(ctx context.Context) error {
@@ -170,19 +185,23 @@ func (p *pass) readCalls(ctx context.Context, order []compartments.Ordinal) erro
 		return err
 	}
 	for i := range messages {
-		list := []call{}
-		for part := range messages[i].Parts {
-			t := &messages[i].Parts[part]
-			if t.Kind != compartments.PartTool {
-				continue
-			}
-			failed := t.Status == compartments.StatusError || t.HasExit && t.ExitCode != 0
-			list = append(list, call{part, decay.Call{Subject: compartments.SubjectOf(t), Failed: failed, Open: t.Status.Open()},
-				len(t.Input), len(t.Output)})
-		}
-		p.bulk.calls[missing[i]] = list
+		p.bulk.calls[missing[i]] = callsOf(&messages[i])
 	}
 	return nil
+}
+
+func callsOf(m *compartments.Message) []call {
+	list := []call{}
+	for i := range m.Parts {
+		t := &m.Parts[i]
+		if t.Kind != compartments.PartTool {
+			continue
+		}
+		failed := t.Status == compartments.StatusError || t.HasExit && t.ExitCode != 0
+		list = append(list, call{i, decay.Call{Subject: compartments.SubjectOf(t), Failed: failed, Open: t.Status.Open()},
+			len(t.Input), len(t.Output)})
+	}
+	return list
 }
 
 func hasCalls(e *compartments.Entry) bool {

@@ -271,8 +271,8 @@ func (p *pass) messages() int {
 // stale reports whether the plan in force says what is no longer so, or makes a
 // request that must not be sent: a pair stands for messages that changed, it
 // drops through a message that is not in the list or drops more than it did,
-// what the host hides is neither rendered nor summarised, or a message is out of
-// view that must be in it.
+// what the host hides is neither rendered nor summarised, nothing is left behind
+// the head, or a message is out of view that must be in it.
 func (p *pass) stale() bool {
 	dropped := p.dropped()
 	if p.v.pairs < len(p.st.Layout) || p.plan.Through != "" && dropped == 0 || dropped < p.v.hidden {
@@ -281,7 +281,7 @@ func (p *pass) stale() bool {
 	if dropped == 0 {
 		return false
 	}
-	if p.v.order[dropped-1] != p.st.Through {
+	if p.v.order[dropped-1] != p.st.Through || dropped == len(p.v.order) && !p.led(p.v, dropped) {
 		return true
 	}
 	for _, o := range p.keptWith(dropped, p.keptRaw(p.st.Layout)) {

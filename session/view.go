@@ -59,7 +59,7 @@ func (se *Session) look() view {
 // one written first serves, so that after an undo those before it serve again;
 // a scanned one gives way to any other.
 func (se *Session) lookOver(order []compartments.Ordinal, hidden, start int) view {
-	v := view{order: order, place: make([]int, len(se.entries)), hidden: hidden, start: start, headEnd: start}
+	v := view{order: order, place: make([]int, len(se.entries)), hidden: hidden, start: start}
 	for i := range v.place {
 		v.place[i] = -1
 	}
@@ -92,8 +92,15 @@ func (se *Session) lookOver(order []compartments.Ordinal, hidden, start int) vie
 		}
 	}
 	slices.SortFunc(v.served, func(a, b run) int { return a.from - b.from })
+	se.lookAtHead(&v)
+	return v
+}
+
+// lookAtHead works out what of a view depends on the head: all that a fold changes.
+func (se *Session) lookAtHead(v *view) {
+	v.pairs, v.firm, v.headEnd = 0, 0, v.start
 	for _, p := range se.st.Layout {
-		to, ok := se.pairStands(&v, p)
+		to, ok := se.pairStands(v, p)
 		if !ok {
 			break
 		}
@@ -103,7 +110,6 @@ func (se *Session) lookOver(order []compartments.Ordinal, hidden, start int) vie
 		v.pairs++
 		v.headEnd = to
 	}
-	return v
 }
 
 // append adds messages that were never seen before to the end of the view. It
