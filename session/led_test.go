@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -54,5 +56,31 @@ func TestLed_OnlyReplies(t *testing.T) {
 	got, err := h.s.Fold(t.Context(), h.id, true)
 	if err != nil || got.Folded || got.Reason == "" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestLed_OnlyReplyLeft: a revert and a deletion leave the one reply that the
+// record stands for: it is sent as it is, for nothing would follow the record.
+func TestLed_OnlyReplyLeft(t *testing.T) {
+	h := start(t, 16_000)
+	h.user("begin")
+	h.step(strings.Repeat("a word ", 470) + "written")
+	h.request()
+	h.turn("and one more", 4, 60)
+	h.request()
+	h.context, h.fixed = 2000, 250
+	h.model = "n"
+	h.user("go on")
+	h.request()
+	h.list = slices.Delete(slices.Clone(h.list), 0, 1)
+	h.touch(0)
+	h.request()
+	if h.placeOf(h.plan.Through) < 0 {
+		t.Fatalf("nothing was folded: %+v", h.reply.Stats)
+	}
+	h.revert(1)
+	h.request() // checks that the list's only message stands behind the head, or alone
+	if len(h.plan.Head) > 0 {
+		t.Errorf("the request ends with the record: %+v", h.plan)
 	}
 }
