@@ -93,6 +93,11 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 		return a.l.seq - b.l.seq
 	})
 	p.spans = r.spans
+	quoting := level != atCompact && r.force != nil && strings.HasPrefix(p.title, r.continues()) &&
+		slices.ContainsFunc(all, func(c candidate) bool { return c.l.inForce })
+	if quoting {
+		p.title = r.continues() // the request is quoted below it
+	}
 	title := fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
 	if lead := r.lead(); level != atCompact && extent(p.title) > briefTitle && r.force == nil && lead >= 0 && letters(r.asks[lead].text, 400) != letters(p.title, 400) {
 		if t := shorten(p.title, briefTitle); t != "" { // the request follows in full
@@ -147,6 +152,9 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 			said = append(said, letters(f, 400))
 			break
 		}
+	}
+	if quoting && !slices.ContainsFunc(p.lines, func(l placed) bool { return l.inForce }) {
+		p.title = r.head // there was no room for it
 	}
 	slices.SortStableFunc(p.lines, func(a, b placed) int {
 		if a.sec != b.sec {

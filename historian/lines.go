@@ -38,14 +38,15 @@ const (
 
 // line is one fact as it may stand in the tiers.
 type line struct {
-	sec   section
-	prio  int
-	ord   compartments.Ordinal
-	seq   int              // order among lines of one message
-	forms [levels][]string // longest first; none: the level does not show the line
-	must  bool             // shortened, never dropped
-	dim   compartments.Dimension
-	probe string // what tells that a tier still holds it; "" means the beginning of the text
+	sec     section
+	prio    int
+	ord     compartments.Ordinal
+	seq     int              // order among lines of one message
+	forms   [levels][]string // longest first; none: the level does not show the line
+	must    bool             // shortened, never dropped
+	inForce bool             // quotes the request in force
+	dim     compartments.Dimension
+	probe   string // what tells that a tier still holds it; "" means the beginning of the text
 }
 
 // lines turns the record into lines.
@@ -125,9 +126,9 @@ func brief(s string) string {
 }
 
 func (r *record) askLines(add func(line)) {
-	if r.force != nil && r.force.shown != "" {
+	if r.force != nil && r.force.shown != "" && r.head != r.continues()+" "+r.force.shown {
 		text := "[" + itoa(int(r.force.ord)) + "] \"" + r.force.shown + "\" (in force)"
-		add(line{sec: secAsked, prio: 92, ord: 0, dim: compartments.Constraints, forms: [levels][]string{{text}, {text}, nil}, probe: r.force.shown})
+		add(line{sec: secAsked, prio: 92, ord: 0, inForce: true, dim: compartments.Constraints, forms: [levels][]string{{text}, {text}, nil}, probe: r.force.shown})
 	}
 	lead := r.lead()
 	for i := range r.asks {

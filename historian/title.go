@@ -80,7 +80,7 @@ func (r *record) choose() {
 	}
 	did := r.result(60)
 	if r.force != nil && !r.hostOnly {
-		r.title = "(cont. of [" + itoa(int(r.force.ord)) + "])"
+		r.title = r.continues()
 		if t := shorten(r.force.shown, 60); t != "" {
 			r.title += " " + t
 		}
@@ -106,6 +106,9 @@ func (r *record) choose() {
 		r.title = shorten(r.failures[0].what, titleExtent)
 	}
 }
+
+// continues is how the title of a run begins that works on an earlier request.
+func (r *record) continues() string { return "(cont. of [" + itoa(int(r.force.ord)) + "])" }
 
 // lead is the place of the first ask that says what is wanted, or of the first
 // one at all; -1 without any.
