@@ -37,6 +37,10 @@ type ReplayOptions struct {
 	// in every run.
 	NoTimings bool
 
+	// Keep is where the database is kept, so that what explain, expand and undo say
+	// of the sessions can be looked at. The file must not exist. Empty keeps none.
+	Keep string
+
 	// Config is the absolute path of a settings file for the plugin; empty plays
 	// its defaults.
 	Config string

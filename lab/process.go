@@ -25,14 +25,17 @@ type process struct {
 // launcher starts a process that keeps its database in dir.
 type launcher func(ctx context.Context, dir string) (*process, error)
 
-// launch runs this very program as `serve`, with home folders of its own and the
-// settings of a file, if one is named.
-func launch(ctx context.Context, dir, config string) (*process, error) {
+// launch runs this very program as `serve`, with home folders of its own, the
+// database and the settings of files, if they are named.
+func launch(ctx context.Context, dir, db, config string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	args := []string{"serve", "--db", filepath.Join(dir, "replay.db")}
+	if db == "" {
+		db = filepath.Join(dir, "replay.db")
+	}
+	args := []string{"serve", "--db", db}
 	if config != "" {
 		args = append(args, "--config", config)
 	}

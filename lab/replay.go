@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -37,9 +38,12 @@ func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (
 	if err != nil {
 		return exitInput, err
 	}
+	if err := o.keepable(); err != nil {
+		return exitInput, err
+	}
 	start := o.start
 	if start == nil {
-		start = func(ctx context.Context, dir string) (*process, error) { return launch(ctx, dir, o.Config) }
+		start = func(ctx context.Context, dir string) (*process, error) { return launch(ctx, dir, o.Keep, o.Config) }
 	}
 	total := 0
 	for _, r := range recordings {
@@ -77,6 +81,26 @@ func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (
 		return exitBroken, fmt.Errorf("write the report: %w", err)
 	}
 	return exit, nil
+}
+
+// keepable makes the path of the database that is kept absolute. One that exists is
+// never written over: it may be the user's own.
+func (o *ReplayOptions) keepable() error {
+	if o.Keep == "" {
+		return nil
+	}
+	path, err := filepath.Abs(o.Keep)
+	if err != nil {
+		return fmt.Errorf("--keep %s: %w", o.Keep, err)
+	}
+	o.Keep = path
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return fmt.Errorf("--keep %s: there is a file already", path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--keep: %w", err)
+	}
+	return nil
 }
 
 func (o *ReplayOptions) recordings() ([]*recording, error) {

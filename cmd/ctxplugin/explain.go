@@ -16,7 +16,7 @@ import (
 type explainCommand struct {
 	database
 	Session     string `arg:"" help:"A session, or the start of its name."`
-	Compartment *int64 `placeholder:"N" xor:"one" help:"Say of this compartment alone why it has its tier, and at which budget it would have another."`
+	Compartment *int64 `placeholder:"N" xor:"one" help:"Say of the compartment that message N is in why it has its tier, and at which budget it would have another."`
 	Fold        *int   `placeholder:"N" xor:"one" help:"Say of this fold alone what it weighed, cost and saved."`
 	DryRun      bool   `xor:"one" help:"Show the next fold as it would be made now. Nothing changes."`
 	JSON        bool   `help:"Print one JSON document, with every number that the text follows from."`
@@ -25,7 +25,7 @@ type explainCommand struct {
 // Run implements the command.
 func (e *explainCommand) Run(p *program) (err error) {
 	if e.Compartment != nil && *e.Compartment < 1 || e.Fold != nil && *e.Fold < 1 {
-		return usage("compartments and folds count from 1")
+		return usage("messages and folds count from 1")
 	}
 	in, err := e.open(p)
 	if err != nil {
@@ -38,7 +38,9 @@ func (e *explainCommand) Run(p *program) (err error) {
 	}
 	turning := compartments.CompartmentID(0)
 	if e.Compartment != nil {
-		turning = compartments.CompartmentID(*e.Compartment)
+		if turning, err = in.holding(p.ctx, id, *e.Compartment); err != nil {
+			return err
+		}
 	} else if e.JSON {
 		turning = -1
 	}
@@ -53,8 +55,8 @@ func (e *explainCommand) Run(p *program) (err error) {
 		}
 		x.Next = &next
 	}
-	if e.Compartment != nil && !keepOnly(&x.Compartments, func(c *session.Explained) bool { return c.Compartment == turning }) {
-		return usage("session %s has no compartment %d; ctxplugin explain lists them", id, *e.Compartment)
+	if e.Compartment != nil {
+		keepOnly(&x.Compartments, func(c *session.Explained) bool { return c.Compartment == turning })
 	}
 	if e.Fold != nil && !keepOnly(&x.Folds, func(f *session.FoldCost) bool { return f.Number == *e.Fold }) {
 		return usage("session %s has no fold %d; ctxplugin status lists them", id, *e.Fold)
@@ -101,14 +103,14 @@ func keepOnly[T any](list *[]T, keep func(*T) bool) bool {
 // explanationText is the whole of a session: what is shown, what it cost, and what
 // is not in view.
 func explanationText(out *bytes.Buffer, x *session.Explanation) {
-	rows := [][]string{{"compartment", "messages", "tier", "tokens", "of raw", "fold", "title"}}
+	rows := [][]string{{"messages", "tier", "tokens", "of raw", "fold", "title"}}
 	for i := range x.Compartments {
 		c := &x.Compartments[i]
 		fold := "–"
 		if c.Fold > 0 {
 			fold = strconv.Itoa(c.Fold)
 		}
-		rows = append(rows, []string{strconv.FormatInt(int64(c.Compartment), 10), fmt.Sprintf("%d-%d", c.First, c.Last), c.Tier, grouped(c.Tokens), grouped(c.RawTokens), fold, shortTitle(c.Title)})
+		rows = append(rows, []string{fmt.Sprintf("%d-%d", c.First, c.Last), c.Tier, grouped(c.Tokens), grouped(c.RawTokens), fold, shortTitle(c.Title)})
 	}
 	out.Write(table(rows))
 	if len(x.Compartments) == 0 {
@@ -207,7 +209,7 @@ func costsText(out *bytes.Buffer, c decay.Costs) {
 // compartmentText is one compartment in sentences.
 func compartmentText(out *bytes.Buffer, x *session.Explanation) {
 	c := &x.Compartments[0]
-	fmt.Fprintf(out, "compartment %d, messages %d-%d: %s\n", c.Compartment, c.First, c.Last, c.Title)
+	fmt.Fprintf(out, "compartment of messages %d-%d: %s\n", c.First, c.Last, c.Title)
 	fmt.Fprintf(out, "it is shown at tier %s, in %s tokens; its messages themselves take %s\n", c.Tier, grouped(c.Tokens), grouped(c.RawTokens))
 	fmt.Fprintf(out, "policy allows %s to %s (class %s); importance %d of 100\n", c.Highest, c.Lowest, c.Retention, c.Importance)
 	fmt.Fprintf(out, "why: %s\n", c.Why)

@@ -258,13 +258,13 @@ type expandCommand struct {
 	Session     string `arg:"" help:"A session, or the start of its name."`
 	Range       string `arg:"" optional:"" help:"Ordinals: 12 or 12-18."`
 	Message     string `placeholder:"ID" help:"One message by its id."`
-	Compartment int64  `placeholder:"N" help:"The messages of one compartment, by its number."`
+	Compartment int64  `placeholder:"N" help:"The messages of the compartment that message N is in."`
 	Part        int    `default:"-1" placeholder:"N" help:"Only this part of the one message, counted from 0."`
 }
 
 // Run implements the command.
 func (e *expandCommand) Run(p *program) (err error) {
-	q := session.ExpandRequest{Message: compartments.MessageID(e.Message), Compartment: compartments.CompartmentID(e.Compartment), Part: e.Part}
+	q := session.ExpandRequest{Message: compartments.MessageID(e.Message), Part: e.Part}
 	if e.Range != "" {
 		if q.First, q.Last, err = parseRange(e.Range); err != nil {
 			return err
@@ -290,6 +290,11 @@ func (e *expandCommand) Run(p *program) (err error) {
 	if q.Session, err = in.name(p.ctx, e.Session); err != nil {
 		return err
 	}
+	if e.Compartment != 0 {
+		if q.Compartment, err = in.holding(p.ctx, q.Session, e.Compartment); err != nil {
+			return err
+		}
+	}
 	for {
 		page, err := in.Expand(p.ctx, q)
 		if err != nil {
@@ -312,6 +317,28 @@ func (e *expandCommand) Run(p *program) (err error) {
 		}
 		q.Offset = page.Next
 	}
+}
+
+// holding is the compartment in force that begins with a message, or else the one
+// that has it.
+func (in *inspection) holding(ctx context.Context, id compartments.SessionID, message int64) (compartments.CompartmentID, error) {
+	x, err := in.Explain(ctx, id, 0)
+	if err != nil {
+		return 0, err
+	}
+	o, found := compartments.Ordinal(message), compartments.CompartmentID(0)
+	for i := range x.Compartments {
+		switch c := &x.Compartments[i]; {
+		case o == c.First:
+			return c.Compartment, nil
+		case o > c.First && o <= c.Last:
+			found = c.Compartment
+		}
+	}
+	if found == 0 {
+		return 0, usage("message %d of session %s is in no compartment; ctxplugin explain lists them", message, id)
+	}
+	return found, nil
 }
 
 // asUsage gives the exit code of wrong input to errors that the input caused.

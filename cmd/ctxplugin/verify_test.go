@@ -99,7 +99,7 @@ func TestVerify_StoredDatabases(t *testing.T) {
 // What a person reads, over a stored database, so that no historian is in it.
 func TestExplain_Text(t *testing.T) {
 	db := stored(t, "schema-2.db.gz")
-	for name, args := range map[string][]string{"whole": nil, "compartment": {"--compartment", "1"}, "promoted": {"--compartment", "4"}, "fold": {"--fold", "1"}} {
+	for name, args := range map[string][]string{"whole": nil, "compartment": {"--compartment", "1"}, "promoted": {"--compartment", "25"}, "fold": {"--fold", "1"}} {
 		t.Run(name, func(t *testing.T) {
 			got := ctxplugin(t, exitOK, append([]string{"explain", "ses_stored", "--db", db}, args...)...)
 			path := filepath.Join("testdata", "explain", name+".golden")
@@ -120,7 +120,7 @@ func TestExplain_Text(t *testing.T) {
 			}
 		})
 	}
-	for _, args := range [][]string{{"--compartment", "99"}, {"--fold", "99"}, {"--fold", "-1"}} {
+	for _, args := range [][]string{{"--compartment", "9999"}, {"--fold", "99"}, {"--fold", "-1"}} {
 		ctxplugin(t, exitUsage, append([]string{"explain", "ses_stored", "--db", db}, args...)...)
 	}
 }
