@@ -50,7 +50,7 @@ func (b *Builtin) Write(ctx context.Context, r Range) ([]compartments.Compartmen
 			to = starts[i+1]
 		}
 		v.from, v.to, v.named = from, to, nil
-		c, next := b.write(v, r, force)
+		c, _, _, next := b.write(v, r, force)
 		force = next
 		c.Provisional = to == len(v.ms)
 		out = append(out, c)
@@ -68,7 +68,7 @@ func (b *Builtin) WriteOne(ctx context.Context, r Range) (compartments.Compartme
 		return compartments.Compartment{}, compartments.Errorf(compartments.CodeBadRange, "a compartment needs at least one message")
 	}
 	v.to = len(v.ms)
-	c, _ := b.write(v, r, inForce(r.Prior))
+	c, _, _, _ := b.write(v, r, inForce(r.Prior))
 	c.Provisional = true
 	return c, nil
 }
@@ -93,9 +93,9 @@ func (b *Builtin) look(ctx context.Context, r Range) (*view, error) {
 	return v, nil
 }
 
-// write makes the compartment of the run that v shows, and returns the request
-// in force behind it.
-func (b *Builtin) write(v *view, r Range, force *request) (compartments.Compartment, *request) {
+// write makes the compartment of the run that v shows, and returns the record and
+// the lines that it came from, and the request in force behind it.
+func (b *Builtin) write(v *view, r Range, force *request) (compartments.Compartment, *record, []line, *request) {
 	rec := compile(v, force)
 	for i := range rec.spans {
 		rec.spans[i].Tokens = b.Count(rec.spans[i].Text)
@@ -117,10 +117,10 @@ func (b *Builtin) write(v *view, r Range, force *request) (compartments.Compartm
 	c.Generator = Generator
 	for _, f := range c.Facts {
 		if f.Kind == factRequest {
-			return c, &request{ord: f.Ordinal, title: f.Text}
+			return c, rec, lines, &request{ord: f.Ordinal, title: f.Text}
 		}
 	}
-	return c, force
+	return c, rec, lines, force
 }
 
 // frame fills what a compartment says about its run.
