@@ -34,7 +34,9 @@ var layers = []struct {
 		"it counts text; what a message weighs is decided where messages are known"},
 	{"decay", "compartments tokens",
 		"the decision is a pure function: a store, a session or a wire in it could not be replayed"},
-	{"historian", "compartments tokens",
+	{"prompts", "",
+		"they are words: what is asked with them is decided where sources are known"},
+	{"historian", "compartments tokens prompts",
 		"what it writes depends on its source and its model alone, not on how compartments are chosen or stored"},
 	{"expand", "compartments tokens",
 		"it gives back what is stored, as it is stored, from whatever implements its Source"},
@@ -75,14 +77,14 @@ var forbidden = []struct {
 	folders string
 	why     string
 }{
-	{"math/rand", "compartments tokens decay historian expand session", "the same state has to give the same bytes"},
-	{"os", "compartments decay historian expand session", "files and the environment are read by the adapters and handed in"},
+	{"math/rand", "compartments tokens decay prompts historian expand session", "the same state has to give the same bytes"},
+	{"os", "compartments decay prompts historian expand session", "files and the environment are read by the adapters and handed in"},
 	{"net", "compartments tokens decay historian expand session sqlite rpc", "nothing but a model's client talks to a network"},
 	{"net/http", "compartments tokens decay historian expand session sqlite rpc", "nothing but a model's client talks to a network"},
 }
 
 // clockless are the folders below the adapters: time is an argument there.
-const clockless = "compartments tokens decay historian expand session"
+const clockless = "compartments tokens decay prompts historian expand session"
 
 // Names that say nothing about what is inside.
 var vague = strings.Fields("util utils common helper helpers manager base core misc shared lib stuff")

@@ -15,6 +15,7 @@ type Range struct {
 	Tokens   []int                      // of each message as it would be sent
 	Prior    []compartments.Compartment // all earlier ones, in list order: for continuity and what is already known
 	Session  compartments.SessionID     // whose messages they are; may be empty
+	Closed   bool                       // its end will not be seen with more behind it
 }
 
 // Generator names the built-in generator and the version of its rules.

@@ -292,3 +292,7 @@ func Letters(s string, n int) string { return letters(s, n) }
 // Width is how much a text says: letters and digits, a wide character counting
 // as three.
 func Width(s string) int { return width(s) }
+
+// Effective is what the message at a place counts for where compartments end, in
+// tokens: no single part counts for much.
+func (x *Reading) Effective(place int) int { return x.v.ms[place].tokens }

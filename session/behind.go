@@ -79,6 +79,7 @@ func (s *Sessions) writeSlowly(id compartments.SessionID) (more bool) {
 		var slice span
 		if slice, closed, more = se.due(se.st.Stats.Usable); more {
 			r, err = se.rangeOf(s.ctx, slice)
+			r.Closed = closed
 		}
 		return err
 	})

@@ -11,12 +11,11 @@ import (
 
 // chunk is a run of messages that is sent in one request.
 type chunk struct {
-	from, to  int // places
-	text      string
-	tokens    int
-	narrative []bool // by place from from: has words of a person or the agent
-	silent    []bool // says nothing that was sent
-	starts    []int  // places at which the built-in generator would begin
+	from, to int // places
+	text     string
+	tokens   int
+	entries  []entry // of each message
+	starts   []int   // places at which the built-in generator would begin
 }
 
 // The numbers of a chunk's size.
@@ -130,8 +129,7 @@ func (r *reader) next(from, to int, l limits) chunk {
 	for _, g := range groups[:best] {
 		for _, e := range g.entries {
 			b.WriteString(e.text)
-			c.narrative = append(c.narrative, e.narrative)
-			c.silent = append(c.silent, e.text == "")
+			c.entries = append(c.entries, e)
 		}
 	}
 	c.text = b.String()

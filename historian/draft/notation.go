@@ -44,7 +44,7 @@ type detail struct {
 // details are the levels: the second and third are for a message that is too large
 // at the first.
 var details = [...]detail{
-	{person: 6000, agent: 3200, code: 14, call: 360, body: 260, result: 200, failed: 420, names: 22, task: 1200, todos: 8},
+	{person: 6000, agent: 3200, code: 14, call: 360, body: 260, result: 260, failed: 420, names: 22, task: 1200, todos: 8},
 	{person: 2400, agent: 1200, code: 4, call: 200, body: 100, result: 100, failed: 240, names: 10, task: 500, todos: 4},
 	{person: 900, agent: 400, code: 1, call: 100, body: 0, result: 0, failed: 160, names: 4, task: 160, todos: 2},
 }
@@ -469,7 +469,7 @@ func (s *scribe) came(c *historian.Call, d *detail) []string {
 	case c.Summary != "":
 		said = untagged(short(historian.Safe(c.Summary), d.result))
 	case c.Kind == "shell" && d.result > 0:
-		said = untagged(short(historian.Safe(strings.Join(clip(historian.Lines(head(c.Output, 4000)), d.result), " ¦ ")), d.result+40))
+		said = untagged(short(historian.Safe(strings.Join(clip(distinct(historian.Lines(head(c.Output, 4000))), d.result), " ¦ ")), d.result+40))
 	case c.Kind == "other" && d.result > 0:
 		said = untagged(short(historian.Safe(head(c.Output, 4000)), d.result))
 	}
@@ -483,6 +483,19 @@ func (s *scribe) came(c *historian.Call, d *detail) []string {
 		}
 	}
 	return []string{mark + text}
+}
+
+// distinct drops lines that were there before.
+func distinct(lines []string) []string {
+	seen := map[string]bool{}
+	out := lines[:0:0]
+	for _, l := range lines {
+		if k := strings.TrimSpace(l); !seen[k] {
+			seen[k] = true
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // todos shows a list of things to do when it changed, what is left of it first.

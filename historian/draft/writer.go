@@ -2,22 +2,384 @@ package draft
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"ctxplugin/compartments"
 	"ctxplugin/historian"
+	"ctxplugin/prompts"
 )
 
 // Writer has models write compartments. It may be used by several goroutines.
 type Writer struct {
-	cfg Config
+	cfg   Config
+	fixed int // tokens of the prompt's fixed part
 }
 
 // New returns a writer.
-func New(cfg Config) *Writer { return &Writer{cfg: cfg} }
+func New(cfg Config) *Writer {
+	w := &Writer{cfg: cfg}
+	if len(cfg.Candidates) > 0 {
+		w.fixed = cfg.Count(prompts.Historian.System)
+	}
+	return w
+}
 
 // Write covers the messages of a range with compartments, in list order: each
-// message in exactly one, no group of calls cut. It may take minutes, and fails
-// only when ctx ends.
+// message in exactly one, no group of calls cut. What no model writes to the rules
+// the built-in generator writes. It may take minutes, and fails only when ctx ends
+// or the range is malformed.
+//
+// The last objective of a range that goes on later is not worth a model's work: it
+// is left to the built-in generator, provisional, and shown to the model as what
+// follows.
 func (w *Writer) Write(ctx context.Context, r historian.Range) ([]compartments.Compartment, error) {
-	return w.cfg.Builtin.Write(ctx, r)
+	if len(w.cfg.Candidates) == 0 || len(r.Messages) == 0 {
+		return w.cfg.Builtin.Write(ctx, r)
+	}
+	x, err := w.cfg.Builtin.Read(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	end := len(r.Messages)
+	if starts := x.Starts(); !r.Closed && len(starts) > 1 {
+		end = starts[len(starts)-1]
+	}
+	j := &job{w: w, x: x, reader: reader{x, w.cfg.Count}, over: make([]bool, len(w.cfg.Candidates)), bad: make([]int, len(w.cfg.Candidates))}
+	list := j.cover(ctx, 0, end, 0, 1)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	list = append(list, j.byRule(end, len(r.Messages))...)
+	w.report(r.Session, State{Verdict: j.verdict, Text: j.text})
+	return compose(x, list, w.cfg.Count), nil
 }
+
+func (w *Writer) report(session compartments.SessionID, s State) {
+	if w.cfg.Report != nil {
+		w.cfg.Report(session, s)
+	}
+}
+
+// job is one Write.
+type job struct {
+	w      *Writer
+	x      *historian.Reading
+	reader reader
+	over   []bool // by candidate: not asked again for this range
+	bad    []int  // by candidate: chunks in a row that it did not write to the rules
+	titles []string
+
+	verdict compartments.CallVerdict // of the last call, or why none was made
+	text    string
+}
+
+// Limits that hold whatever the candidate says.
+const (
+	windowUnknown = 32_000
+	outputUnknown = 8_000
+	timeUnknown   = 2 * time.Minute
+	triesUnknown  = 3
+	inputMost     = 32_000 // tokens of a chunk: more in one request is written worse
+	inputLeast    = 700
+	aroundTokens  = 1_400 // what a request says besides the fixed part and the transcript
+	badMost       = 2     // chunks in a row before a candidate is passed over
+	pauseFirst    = 2 * time.Second
+	pauseMost     = time.Minute // a backend that wants more is not waited for
+)
+
+// limits are what a candidate is sent and may answer. A repair holds the reply
+// besides the chunk, and a chunk may overhang.
+func (w *Writer) limits(c *Candidate) (l limits, output int) {
+	window, output := c.Window, c.MaxOutput
+	if window <= 0 {
+		window = windowUnknown
+	}
+	if output <= 0 {
+		output = outputUnknown
+	}
+	output = min(output, window/5)
+	room := (window - 2*output - w.fixed - aroundTokens) * 9 / 10 // counts differ from model to model
+	l.input = min(room, inputMost) * overhang / (overhang + 1)
+	l.reply = output * 3 / 4
+	return l, output
+}
+
+// byRule leaves the places [from, to) to the built-in generator.
+func (j *job) byRule(from, to int) []made {
+	var out []made
+	if from >= to {
+		return nil
+	}
+	starts := within(j.x.Starts(), from, to)
+	for i, s := range starts {
+		end := to
+		if i+1 < len(starts) {
+			end = starts[i+1]
+		}
+		out = append(out, made{from: s, to: end})
+	}
+	return out
+}
+
+// cover has the places [from, to) written by the candidate k or those behind it,
+// in chunks of its limits divided by share.
+func (j *job) cover(ctx context.Context, from, to, k, share int) []made {
+	if k == len(j.w.cfg.Candidates) {
+		return j.byRule(from, to)
+	}
+	c := &j.w.cfg.Candidates[k]
+	l, output := j.w.limits(c)
+	l.input, l.reply = l.input/share, l.reply/share
+	if l.input < inputLeast && share == 1 {
+		j.over[k] = true
+		j.note(compartments.CallTooLong, fmt.Sprintf("%s: its window of %d tokens is too small to write history", c.title(), c.Window))
+	}
+	var out []made
+	for from < to && ctx.Err() == nil {
+		if j.over[k] {
+			return append(out, j.cover(ctx, from, to, k+1, 1)...)
+		}
+		ch := j.reader.next(from, to, l)
+		pieces, verdict := j.ask(ctx, &ch, k, output)
+		switch {
+		case len(pieces) > 0:
+			for i := range pieces {
+				p := &pieces[i]
+				out = append(out, made{p.from, p.to, p, c.title()})
+				j.titles = append(j.titles, j.heading(p.from, p.to)+p.title)
+			}
+			from = pieces[len(pieces)-1].to
+			continue
+		case (verdict == compartments.CallCut || verdict == compartments.CallTooLong) && share == 1 && l.input/2 >= inputLeast:
+			out = append(out, j.cover(ctx, ch.from, ch.to, k, 2)...)
+		default:
+			out = append(out, j.cover(ctx, ch.from, ch.to, k+1, 1)...)
+		}
+		from = ch.to
+	}
+	return out
+}
+
+// title names a candidate: its backend and model.
+func (c *Candidate) title() string {
+	if c.Name == "" {
+		return c.Backend
+	}
+	return c.Backend + "/" + c.Name
+}
+
+func (j *job) heading(from, to int) string {
+	ms := j.x.Range().Messages
+	return fmt.Sprintf("[%d-%d] ", ms[from].Ordinal, ms[to-1].Ordinal)
+}
+
+func (j *job) note(v compartments.CallVerdict, text string) {
+	j.verdict, j.text = v, text
+}
+
+// ask has one candidate write a chunk: with a bounded number of tries, and one
+// repair. Without pieces the verdict says why.
+func (j *job) ask(ctx context.Context, c *chunk, k, output int) ([]piece, compartments.CallVerdict) {
+	cand := &j.w.cfg.Candidates[k]
+	tries := cand.Tries
+	if tries <= 0 {
+		tries = triesUnknown
+	}
+	what := j.words(c)
+	prompt := prompts.Historian.Fill(what)
+	repair := false
+	var pieces []piece
+	var verdict compartments.CallVerdict
+	for try := 1; try <= tries && ctx.Err() == nil; try++ {
+		call := compartments.Call{Try: try, Repair: repair}
+		res := j.call(ctx, c, k, prompt, output, &call)
+		pieces, verdict = res.pieces, res.verdict
+		switch {
+		case len(pieces) > 0:
+			j.bad[k] = 0
+			return pieces, verdict
+		case j.over[k]:
+			return nil, verdict
+		case verdict == compartments.CallInvalid && !repair:
+			repair = true
+			prompt = prompts.Historian.Repair(what, head(res.text, 4*output), told(res.faults))
+			try-- // the repair is apart
+		case verdict == compartments.CallInvalid:
+			try = tries
+		case verdict == compartments.CallEmpty || verdict == compartments.CallReasoning:
+			try = max(try, tries-1) // once more
+		case verdict.Passing():
+			pause := j.pause(try, res.after)
+			if pause > pauseMost {
+				j.over[k] = true
+				return nil, verdict
+			}
+			if try < tries {
+				j.w.report(j.x.Range().Session, State{fmt.Sprintf("waiting %s to ask %s again", pause.Round(time.Second), cand.title()), verdict, j.text})
+				if j.w.cfg.Clock.Sleep(ctx, pause) != nil {
+					return nil, compartments.CallCancelled
+				}
+			}
+		default:
+			try = tries
+		}
+	}
+	switch verdict {
+	case compartments.CallAuth, compartments.CallUnknownModel, compartments.CallRequest:
+		j.over[k] = true
+	case compartments.CallCut, compartments.CallTooLong:
+	default:
+		if j.bad[k]++; verdict.Passing() || j.bad[k] >= badMost {
+			j.over[k] = true
+		}
+	}
+	return nil, verdict
+}
+
+// pause is how long to wait before the next try.
+func (j *job) pause(try int, after time.Duration) time.Duration {
+	p := pauseFirst << min(try-1, 10)
+	if after > p {
+		p = after
+	}
+	return p + j.w.cfg.Jitter(max(p/2, time.Second))
+}
+
+// result is what one call came to.
+type result struct {
+	pieces  []piece
+	verdict compartments.CallVerdict
+	faults  []Fault
+	text    string
+	after   time.Duration
+}
+
+// call makes one call, judges it, and records it before anything is done with it.
+func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output int, call *compartments.Call) (res result) {
+	w, cand := j.w, &j.w.cfg.Candidates[k]
+	r := j.x.Range()
+	call.Session, call.First, call.Last = r.Session, r.Messages[c.from].Ordinal, r.Messages[c.to-1].Ordinal
+	call.Source = compartments.RunHash(r.Hashes[c.from:c.to])
+	call.Backend, call.Model, call.Prompt = cand.Backend, cand.Name, prompts.Historian.Version
+	start := w.cfg.Clock.Now()
+	call.At = start.UnixMilli()
+	input := w.fixed + w.cfg.Count(prompt)
+	call.Usage, call.Estimated = compartments.Usage{Input: input, Output: output}, true
+	call.Cost = cost(call.Usage, cand.Prices)
+	hold, err := w.cfg.Journal.Admit(ctx, *call)
+	if err != nil || hold.Verdict != "" {
+		j.over[k] = true
+		if res.verdict = hold.Verdict; err != nil {
+			res.verdict, hold.Text = compartments.CallHeld, "the ledger of calls cannot be read: "+err.Error()
+		}
+		j.note(res.verdict, hold.Text)
+		w.report(r.Session, State{"", res.verdict, hold.Text})
+		return res
+	}
+	w.report(r.Session, State{fmt.Sprintf("asking %s about messages %d-%d", cand.title(), call.First, call.Last), j.verdict, j.text})
+	limit := cand.Timeout
+	if limit <= 0 {
+		limit = timeUnknown
+	}
+	timed, cancel := context.WithTimeout(ctx, limit)
+	reply, err := cand.Model.Generate(timed, historian.Request{Session: r.Session, Purpose: "historian", Model: cand.Name,
+		System: prompts.Historian.System, Prompt: prompt, MaxTokens: output, Temperature: cand.Temperature})
+	cancel()
+	if err != nil {
+		res.verdict = historian.VerdictOf(err)
+		if ctx.Err() != nil {
+			res.verdict = compartments.CallCancelled
+		}
+		call.Detail = oneLine(err.Error())
+		var f *historian.Failure
+		if call.Usage, call.Estimated = (compartments.Usage{}), false; errors.As(err, &f) {
+			call.Usage, res.after = f.Usage, f.RetryAfter
+		}
+		if call.Usage == (compartments.Usage{}) && (res.verdict == compartments.CallTimeout || res.verdict == compartments.CallCancelled) {
+			call.Usage, call.Estimated = compartments.Usage{Input: input}, true // it may be charged all the same
+		}
+		call.Cost = cost(call.Usage, cand.Prices)
+	} else {
+		res.text = reply.Text
+		if reply.Model != "" {
+			call.Model = reply.Model
+		}
+		if call.Usage, call.Estimated = reply.Usage, false; call.Usage == (compartments.Usage{}) {
+			call.Usage, call.Estimated = compartments.Usage{Input: input, Output: w.cfg.Count(reply.Text)}, true
+		}
+		if call.Cost = reply.Cost; call.Cost == 0 {
+			call.Cost = cost(call.Usage, cand.Prices)
+		}
+		var dropped []Fault
+		res.pieces, res.faults, dropped, res.verdict = j.read(c, reply)
+		call.Faults = append(codesOf(res.faults), codesOf(dropped)...)
+		if len(res.faults) > 0 {
+			call.Detail = oneLine(res.faults[0].String())
+		}
+	}
+	call.Verdict = res.verdict
+	now := w.cfg.Clock.Now()
+	call.Ms = now.Sub(start).Milliseconds()
+	if res.after > 0 {
+		call.RetryAtMs = now.Add(res.after).UnixMilli()
+	}
+	j.note(res.verdict, strings.TrimSpace(cand.title()+" "+call.Detail))
+	// Also what was given up has to be paid, so the end of ctx does not stop this.
+	if err := w.cfg.Journal.Record(context.WithoutCancel(ctx), *call); err != nil {
+		for i := range j.over { // nobody would know of further calls
+			j.over[i] = true
+		}
+		j.note(compartments.CallHeld, oneLine("the ledger of calls cannot be written: "+err.Error()))
+	}
+	return res
+}
+
+// read takes a reply apart.
+func (j *job) read(c *chunk, reply historian.Reply) (pieces []piece, faults, dropped []Fault, verdict compartments.CallVerdict) {
+	if verdict := judge(reply); verdict != compartments.CallGood {
+		return nil, nil, nil, verdict
+	}
+	drafts := parse(reply.Text)
+	if len(drafts) == 0 {
+		if verdict := unreadable(reply.Text); verdict != compartments.CallInvalid {
+			return nil, nil, nil, verdict
+		}
+	}
+	pieces, faults, dropped = newValidator(j.x, c, j.w.cfg.Count).validate(drafts)
+	if len(faults) > 0 {
+		if whole := j.whole(c, drafts); whole != nil {
+			// cut off in its last compartment: those before it stand, the rest is asked for anew
+			if p, f, d := newValidator(j.x, whole, j.w.cfg.Count).validate(drafts[:len(drafts)-1]); len(f) == 0 {
+				return p, nil, d, compartments.CallGood
+			}
+		}
+		return nil, faults, nil, compartments.CallInvalid
+	}
+	return pieces, nil, dropped, compartments.CallGood
+}
+
+// whole is the part of a chunk before a last compartment that was cut off, nil if
+// none was.
+func (j *job) whole(c *chunk, drafts []draft) *chunk {
+	n := len(drafts)
+	if n < 2 || drafts[n-1].closed || drafts[n-1].tiers[compartments.TierAnchor] != "" {
+		return nil
+	}
+	o, ok := ordinal(drafts[n-1].first)
+	if !ok {
+		return nil
+	}
+	place, ok := (&validator{x: j.x, c: c}).place(o)
+	if !ok || place <= c.from || !legal(j.x, place) {
+		return nil
+	}
+	cut := *c
+	cut.to, cut.entries = place, c.entries[:place-c.from]
+	return &cut
+}
+
+// oneLine makes an error fit for a ledger.
+func oneLine(s string) string { return head(historian.Safe(s), 300) }

@@ -1,0 +1,133 @@
+package draft
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// wishForm finds words that say in the writer's own words what the user wants.
+var wishForm = regexp.MustCompile(`\b(?:the |this )?users?(?:'s)?\s+(?:\w+\s+){0,2}?(?:asks?|asked|wants?|wanted|says?|said|tells?|told|requires?|required|requests?|requested|insists?|insisted|orders?|ordered|instructs?|instructed|instructions?|prefers?|preferred|demands?|demanded|needs?|needed|approves?|approved|confirms?|confirmed|rejects?|rejected|forbids?|forbade|allows?|allowed|agrees?|agreed|wishes|decided|decides)\b|\b(?:as |per )(?:requested|asked|ordered|instructed|told|wished) by the user\b|\bat the user's request\b`)
+
+// wishPhrases do the same in other languages.
+var wishPhrases = [...]string{
+	"用户要求", "用户希望", "用户想", "用户说", "用户指示", "用户同意", "用户确认", "用户需要", "用户不", "用户让", "用户拒绝",
+	"ユーザーの要求", "ユーザーの指示", "ユーザーが指示", "ユーザーが要求", "ユーザーは要求", "ユーザーが求め", "ユーザーは求め", "ユーザーが希望", "ユーザーは希望",
+	"사용자가 요청", "사용자 요청", "사용자가 지시", "사용자가 원", "사용자는 요청", "사용자가 거부",
+	"der nutzer will", "der nutzer möchte", "der nutzer verlangt", "der nutzer bittet", "der nutzer sagt", "der benutzer will", "der benutzer möchte", "der benutzer verlangt",
+	"l'utilisateur veut", "l'utilisateur demande", "l'utilisateur souhaite", "l'utilisateur exige", "l'utilisateur a demandé",
+	"el usuario quiere", "el usuario pide", "el usuario pidió", "el usuario exige", "el usuario dijo", "el usuario desea",
+	"o usuário quer", "o usuário pediu", "o usuário pede", "o usuário exige", "o usuário disse", "o usuário deseja",
+	"пользователь хочет", "пользователь просит", "пользователь попросил", "пользователь требует", "пользователь сказал",
+}
+
+// wishes reports whether a line speaks for the user.
+func wishes(low string) bool {
+	if wishForm.MatchString(low) {
+		return true
+	}
+	for _, p := range wishPhrases {
+		if strings.Contains(low, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// instructions speak to whoever reads the record, or about who writes it.
+var instructions = [...]string{
+	"ignore previous", "ignore all previous", "ignore the previous", "ignore any previous", "disregard previous", "disregard all", "disregard the",
+	"do not tell", "don't tell", "do not reveal", "don't reveal", "do not mention this", "don't mention this", "never mention", "do not inform", "keep this secret", "keep this hidden",
+	"you must", "you should", "you are now", "you have to", "your task is", "as an ai", "as a language model", "i cannot", "i can't", "i'm sorry", "i am unable", "system prompt",
+	"next turn", "next assistant", "future assistant",
+	"忽略之前", "忽略以上", "不要告诉", "你必须", "你应该", "以前の指示を無視", "이전 지시를 무시",
+}
+
+// refusals are how a reply that declines begins.
+var refusals = [...]string{
+	"i'm sorry", "i am sorry", "sorry, but", "sorry, i", "i can't", "i cannot", "i can not", "i won't", "i will not", "i'm unable", "i am unable", "i'm not able", "i am not able", "i must decline", "i have to decline", "unfortunately, i",
+	"as an ai", "i apologize", "我无法", "我不能", "抱歉", "对不起", "很抱歉", "申し訳", "お手伝いできません", "죄송합니다", "es tut mir leid", "ich kann", "je suis désolé", "je ne peux", "lo siento", "no puedo", "desculpe", "não posso", "извините", "я не могу",
+}
+
+// declines reports whether a reply without a compartment refuses.
+func declines(reply string) bool {
+	low := strings.ToLower(strings.ReplaceAll(reply, "’", "'"))
+	low = strings.TrimLeftFunc(low, func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(low) > 1200 {
+		low = head(low, 1200)
+	}
+	for _, p := range refusals {
+		if at := strings.Index(low, p); at >= 0 && at < 200 {
+			return true
+		}
+	}
+	return false
+}
+
+// Words that say that something ended well or badly, or was not taken.
+var (
+	wellForm = regexp.MustCompile(`\b(?:pass|passes|passed|passing|works|working|worked|fixed|fixes|solved|resolved|done|complete|completed|completes|succeeds|succeeded|successful|successfully|success|green|verified|merged|deployed|released|behoben|bestanden|erfolgreich|réussi|corrigé|resuelto|arreglado|corrigido|исправлено|готово)\b`)
+	badForm  = regexp.MustCompile(`\b(?:fail|fails|failed|failing|failure|failures|broken|breaks|broke|crash|crashes|crashed|blocked|error|errors|panic|wrong|unresolved|fehlgeschlagen|kaputt|échoue|échoué|falla|falló|falhou|сломано)\b`)
+	well     = [...]string{"通过", "成功", "修复", "完成", "解决", "完了", "修正", "통과", "성공", "완료", "해결"}
+	bad      = [...]string{"失败", "报错", "错误", "失敗", "エラー", "실패", "오류"}
+	// negation in front of a word that says that something ended well
+	notForm = regexp.MustCompile(`(?:\b(?:not|never|no|nothing|none|without|un|isn't|doesn't|don't|didn't|wasn't|hasn't|cannot|can't|nicht|kein|pas|sin|não|не|if|until|once|when|whether|to be|should|must|will|would|needs?|todo|still)\b|未|没|不|ない|안 |않)[^.;]{0,40}$`)
+	spurned = regexp.MustCompile(`(?i)\b(?:not|no|never|instead|rejected|rather|without|would|breaks?|too|against|over|discarded|dropped|abandoned|ruled out|nicht|statt|pas|sin|não|не)\b|不|未|代わり|ない|대신|않`)
+)
+
+// endsWell reports whether a line claims a good end of something.
+func endsWell(low string) bool {
+	for _, at := range wellForm.FindAllStringIndex(low, -1) {
+		if !notForm.MatchString(low[:at[0]]) {
+			return true
+		}
+	}
+	return containsAny(low, well[:]) && !containsAny(low, []string{"未", "没有", "不", "ない", "않", "안 "})
+}
+
+func endsBadly(low string) bool { return badForm.MatchString(low) || containsAny(low, bad[:]) }
+
+func containsAny(s string, list []string) bool {
+	for _, p := range list {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// scripts counts the letters of a text by script: Latin, and the one other that
+// has most.
+func scripts(text string) (latin, other int, name string) {
+	counts := map[string]int{}
+	for _, r := range text {
+		switch {
+		case r < 0x80 || !unicode.IsLetter(r):
+			if r|0x20 >= 'a' && r|0x20 <= 'z' {
+				latin++
+			}
+		case unicode.Is(unicode.Latin, r):
+			latin++
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			counts["han"] += 3
+		case unicode.Is(unicode.Hangul, r):
+			counts["hangul"] += 2
+		case unicode.Is(unicode.Cyrillic, r):
+			counts["cyrillic"]++
+		case unicode.Is(unicode.Arabic, r):
+			counts["arabic"]++
+		case unicode.Is(unicode.Hebrew, r):
+			counts["hebrew"]++
+		case unicode.Is(unicode.Greek, r):
+			counts["greek"]++
+		case unicode.Is(unicode.Devanagari, r):
+			counts["devanagari"]++
+		}
+	}
+	for _, n := range [...]string{"han", "hangul", "cyrillic", "arabic", "hebrew", "greek", "devanagari"} {
+		if counts[n] > other {
+			other, name = counts[n], n
+		}
+	}
+	return latin, other, name
+}

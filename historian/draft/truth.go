@@ -1,0 +1,222 @@
+package draft
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctxplugin/compartments"
+	"ctxplugin/historian"
+)
+
+var (
+	headingForm  = regexp.MustCompile(`\[\d+-\d+ (?:raw|full|dense|compact|anchor|index)\]|\[Session record`)
+	citation     = regexp.MustCompile(`\[\d+(?:\s?[-,–]\s?\d+)*\]`)
+	leadCitation = regexp.MustCompile(`^(?:- )?(?:[\p{L} ]{1,24}[:：] ?)?(?:\[(\d+)\])`)
+)
+
+// quoteWidth is from where on a quotation is held against the source: shorter ones
+// are names and words that are spoken of.
+const quoteWidth = 12
+
+// truth checks that every tier says only what the source says.
+func (v *validator) truth(p *piece, src *source) {
+	v.line(p, compartments.TierNone, p.title, src)
+	for _, t := range compartments.Rendered {
+		for _, line := range p.tiers[t] {
+			v.line(p, t, line, src)
+		}
+	}
+}
+
+// line checks one line of a tier, or the title.
+func (v *validator) line(p *piece, t compartments.Tier, line string, src *source) {
+	if l := historian.Letters(line, 200); v.example[l] && !strings.Contains(historian.Letters(src.text, len(src.text)), l) {
+		v.fault(FaultTemplate, p, t, "%q is a line of the prompt, not of the transcript", clipped(line))
+		return
+	}
+	if headingForm.MatchString(line) || strings.Contains(line, "<") && untagged(line) != line || tagged(line) {
+		v.fault(FaultMarkup, p, t, "%q holds a heading or a tag of the record", clipped(line))
+	}
+	asked := labelOf(line) == "asked"
+	bare := line // without what is proven to be quoted
+	fromUser := false
+	for _, q := range quotations(line) {
+		switch {
+		case verbatim(src.person, q):
+			fromUser = true
+			bare = strings.Replace(bare, q, "", 1)
+		case asked:
+			v.fault(FaultUser, p, t, "the user never said %q", clipped(q))
+			bare = strings.Replace(bare, q, "", 1)
+		case historian.Width(q) < quoteWidth:
+		case verbatim(src.text, q):
+			bare = strings.Replace(bare, q, "", 1)
+		default:
+			v.fault(FaultQuote, p, t, "%q does not stand in the messages", clipped(q))
+			bare = strings.Replace(bare, q, "", 1)
+		}
+	}
+	low := strings.ToLower(strings.ReplaceAll(unquoted(bare), "’", "'"))
+	switch {
+	case asked && !fromUser && len(quotations(line)) == 0:
+		v.fault(FaultUser, p, t, "%q: an Asked line quotes the user", clipped(line))
+	case !fromUser && wishes(low):
+		v.fault(FaultUser, p, t, "%q speaks for the user: quote the words instead", clipped(line))
+	}
+	for _, phrase := range instructions {
+		if strings.Contains(low, phrase) {
+			v.fault(FaultInstruction, p, t, "%q speaks to the reader", clipped(line))
+			break
+		}
+	}
+	v.names(p, t, bare, src.text, FaultName, FaultNumber, "the messages have no")
+	if m := leadCitation.FindStringSubmatch(line); m != nil {
+		n, _ := strconv.ParseInt(m[1], 10, 63)
+		o := compartments.Ordinal(n)
+		if _, ok := src.members[o]; !ok && !src.people[o] {
+			v.fault(FaultOrdinal, p, t, "[%d] is no message of this compartment", o)
+		}
+	}
+}
+
+// tagged reports a tag of the reply that was neutralised.
+func tagged(line string) bool {
+	for i := strings.Index(line, "‹"); i >= 0; {
+		if ownTag(line[i+len("‹"):]) {
+			return true
+		}
+		next := strings.Index(line[i+len("‹"):], "‹")
+		if next < 0 {
+			return false
+		}
+		i += len("‹") + next
+	}
+	return false
+}
+
+// names holds the identifiers and the larger numbers of a line against a folded
+// text.
+func (v *validator) names(p *piece, t compartments.Tier, line, text string, name, number FaultCode, what string) {
+	plain := citation.ReplaceAllString(line, " ")
+	var missing []string
+	historian.EachName(plain, func(n, key string) {
+		if !holds(text, n, key) && !slices.Contains(missing, n) {
+			missing = append(missing, n)
+		}
+	})
+	if len(missing) > 0 {
+		v.fault(name, p, t, "%s %s", what, strings.Join(missing[:min(len(missing), 6)], ", "))
+	}
+	var wrong []string
+	numbers(plain, func(n string) {
+		if !hasNumber(text, n) && !slices.ContainsFunc(missing, func(m string) bool { return strings.Contains(m, n) }) {
+			wrong = append(wrong, n)
+		}
+	})
+	if len(wrong) > 0 {
+		v.fault(number, p, t, "%s %s", what, strings.Join(wrong[:min(len(wrong), 6)], ", "))
+	}
+}
+
+// clipped is as much of a line as a fault shows.
+func clipped(line string) string {
+	if s := historian.Shorten(line, 90); s != "" {
+		return s
+	}
+	return head(line, 90)
+}
+
+// order checks that no tier says more than the one above, or otherwise.
+func (v *validator) order(p *piece, src *source) {
+	above := ""
+	var upper []string
+	for _, t := range compartments.Rendered {
+		lines := p.tiers[t]
+		if len(lines) == 0 {
+			continue
+		}
+		text := folded(p.title + "\n" + strings.Join(lines, "\n"))
+		if above != "" && !slices.Equal(lines, upper) {
+			v.gains(p, t, lines, above)
+			v.contradicts(p, t, lines, upper)
+		}
+		above, upper = text, lines
+	}
+}
+
+func (v *validator) gains(p *piece, t compartments.Tier, lines []string, above string) {
+	for _, line := range lines {
+		v.names(p, t, line, above, FaultGains, FaultGains, "the tier above does not say")
+		for _, q := range quotations(line) {
+			if historian.Width(q) >= quoteWidth && !verbatim(above, q) {
+				v.fault(FaultGains, p, t, "the tier above does not quote %q", clipped(q))
+			}
+		}
+	}
+}
+
+// contradicts looks for the two ways in which a shorter tier is most often wrong:
+// it ends well, or badly, where the one above does not; and it takes what that one
+// rejected.
+func (v *validator) contradicts(p *piece, t compartments.Tier, lines, upper []string) {
+	any := func(list []string, f func(string) bool) bool {
+		return slices.ContainsFunc(list, func(l string) bool { return f(strings.ToLower(unquoted(l))) })
+	}
+	above := append(slices.Clone(upper), p.title)
+	if any(lines, endsWell) && !any(above, endsWell) {
+		v.fault(FaultContradicts, p, t, "it says that something passes, works or is done, which the tier above does not")
+	}
+	if any(lines, endsBadly) && !any(above, endsBadly) {
+		v.fault(FaultContradicts, p, t, "it says that something fails, which the tier above does not")
+	}
+	rejected, kept := map[string]bool{}, folded(p.title)
+	for _, l := range upper {
+		if labelOf(l) == "rejected" {
+			historian.EachName(l, func(_, key string) { rejected[folded(key)] = true })
+		} else {
+			kept += " " + folded(l)
+		}
+	}
+	for _, l := range lines {
+		if labelOf(l) == "rejected" || spurned.MatchString(l) {
+			continue
+		}
+		historian.EachName(unquoted(l), func(n, key string) {
+			if k := folded(key); rejected[k] && !strings.Contains(kept, k) {
+				v.fault(FaultContradicts, p, t, "the tier above says that %s was rejected", n)
+			}
+		})
+	}
+}
+
+// language checks the script: a record in another language than that of the
+// session cannot be read by who wrote it.
+func (v *validator) language(p *piece) {
+	var own, all strings.Builder
+	for i := p.from; i < p.to; i++ {
+		switch v.x.Voice(i) {
+		case historian.VoicePerson:
+			own.WriteString(v.x.Own(i) + "\n")
+			all.WriteString(v.x.Own(i) + "\n")
+		case historian.VoiceAgent:
+			all.WriteString(head(v.x.Words(i), 4000) + "\n")
+		}
+	}
+	text := all.String()
+	if historian.Width(own.String()) >= 40 {
+		text = own.String()
+	}
+	if historian.Width(text) < 40 {
+		return
+	}
+	latin, other, name := scripts(text)
+	tierLatin, tierOther, tierName := scripts(unquoted(strings.Join(p.tiers[compartments.TierFull], "\n")))
+	switch {
+	case 2*other > latin+other && (tierName != name || 5*tierOther < tierLatin+tierOther):
+		v.fault(FaultLanguage, p, compartments.TierFull, "write in the language of the messages")
+	case 20*other < latin && 3*tierOther > tierLatin+tierOther:
+		v.fault(FaultLanguage, p, compartments.TierFull, "write in the language of the messages")
+	}
+}
