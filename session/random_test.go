@@ -92,11 +92,11 @@ type twin struct {
 func (w *twin) Commit(ctx context.Context, b *compartments.Batch) (int64, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	version, err := w.memory.Commit(ctx, b)
+	stored, err := w.Store.Commit(ctx, b) // first: what it refuses, or had no time for, the memory must not have either
 	if err != nil {
 		return 0, err
 	}
-	stored, err := w.Store.Commit(ctx, b)
+	version, err := w.memory.Commit(ctx, b)
 	if err == nil && stored != version {
 		err = fmt.Errorf("version %d here, %d there", version, stored)
 	}
