@@ -50,9 +50,11 @@ var layers = []struct {
 		"a shim translates; its Go file embeds it, so no rule can be put there"},
 	{"lab/fixtures", "compartments",
 		"it makes what others are measured on, so it must not depend on any of them"},
-	{"lab", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab/fixtures",
+	{"lab/quality", "compartments tokens decay historian lab/fixtures",
+		"what tiers hold is measured without a session, a store or a wire between"},
+	{"lab", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab/fixtures lab/quality",
 		"it measures everything but the wiring, which it runs as a binary"},
-	{"cmd", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab lab/fixtures",
+	{"cmd", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab lab/fixtures lab/quality",
 		"the wiring knows all, and all is wired here only"},
 }
 
