@@ -38,6 +38,8 @@ var layers = []struct {
 		"they are words: what is asked with them is decided where sources are known"},
 	{"historian", "compartments tokens prompts",
 		"what it writes depends on its source and its model alone, not on how compartments are chosen or stored"},
+	{"models", "compartments historian",
+		"an adapter: it makes a request for the interface that the historian declares, and judges no text"},
 	{"expand", "compartments tokens",
 		"it gives back what is stored, as it is stored, from whatever implements its Source"},
 	{"session", "compartments tokens decay historian expand",
@@ -70,6 +72,8 @@ var reserved = []struct {
 	{"github.com/sourcegraph/jsonrpc2", "rpc", "the library's stream rewrites bytes; only the stream of ours may feed it"},
 	{"github.com/pkoukk/tiktoken-go", "tokens", "it is quadratic on long runs and would fetch ranks over the network"},
 	{"github.com/rs/zerolog", "cmd", "packages return errors; what is logged and where is the program's business"},
+	{"github.com/anthropics/anthropic-sdk-go", "models", "keys and endpoints are handed in; nothing else may know how they are used"},
+	{"github.com/openai/openai-go", "models", "keys and endpoints are handed in; nothing else may know how they are used"},
 	{"github.com/alecthomas/kong", "cmd", "flags end where the program begins"},
 }
 

@@ -13,6 +13,7 @@ type Batch struct {
 	Session SessionID
 	Parent  SessionID // the session that spawned this one, or empty
 	Version int64     // the session's version that this batch was made from; 0 creates it
+	Lease   string    // holder of the lease under which it was written; it is refused (busy) if another has that by now
 
 	Entries  []EntryWrite
 	ListFrom int       // place from which the list is replaced; negative: the list stays

@@ -137,6 +137,11 @@ func (w *writing) batch(p *prepared) (int64, error) {
 	if err != nil || known {
 		return row.version, err
 	}
+	if p.Lease != "" {
+		if err := w.leased(row.key, p.Lease); err != nil {
+			return 0, err
+		}
+	}
 	if err := w.entries(p, &row); err != nil {
 		return 0, err
 	}

@@ -23,6 +23,10 @@ func (s *Store) Forget(ctx context.Context, id compartments.SessionID) error {
 		if err != nil || !found {
 			return err
 		}
+		// What was spent still counts, but not for whom and why.
+		if err := w.c.exec(w.ctx, `UPDATE calls SET session = NULL, first = 0, last = 0, source = x'', detail = '' WHERE session = ?`, key); err != nil {
+			return err
+		}
 		return w.c.exec(w.ctx, `UPDATE sessions SET session = NULL, parent = '', plan = '', batch = x'', state = NULL WHERE key = ?`, key)
 	})
 	if err == nil && key != 0 {
