@@ -25,13 +25,15 @@ const previewFailing = 160
 
 // OutputStub is what a fold puts in the place of an output: size, kind, origin
 // and the exact call that returns it, with a preview of at most that many
-// characters. What was superseded has a pointer to what replaced it instead. It
-// is a pure function of the stored part and its place.
-func OutputStub(p *compartments.Part, ordinal compartments.Ordinal, part, preview int, replaced string) string {
+// characters and a list of identifiers of at most so many. What was superseded has a
+// pointer to what replaced it instead of a preview. It is a pure function of the
+// stored part and its place.
+func OutputStub(p *compartments.Part, ordinal compartments.Ordinal, part, preview, names int, replaced string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[stored output of %s, %s, %d characters in %d lines; %s. The whole: ctx_expand({\"message\": %d, \"part\": %d})]",
 		origin(p), outcome(p), utf8.RuneCountInString(p.Output), lines(p.Output), because(replaced), ordinal, part)
 	if replaced != "" {
+		appendNames(&b, p.Output, names)
 		return b.String()
 	}
 	failing := ""
@@ -43,18 +45,24 @@ func OutputStub(p *compartments.Part, ordinal compartments.Ordinal, part, previe
 		b.WriteString("\nIt failed with:\n")
 		b.WriteString(failing)
 	}
+	appendNames(&b, p.Output, names)
 	return b.String()
 }
 
 // InputStub is what a fold puts in the place of a call's arguments: the same
 // object, each string of more than `over` characters in it replaced as a whole
-// by a stub. ok is false where the arguments are no object or none is so long.
-func InputStub(p *compartments.Part, ordinal compartments.Ordinal, part, over int, replaced string) (value string, ok bool) {
+// by a stub, which lists identifiers of it in at most so many characters and is no
+// longer than `over` because of them. ok is false where the arguments are no object
+// or none is so long.
+func InputStub(p *compartments.Part, ordinal compartments.Ordinal, part, over, names int, replaced string) (value string, ok bool) {
 	d := json.NewDecoder(strings.NewReader(p.Input))
 	d.UseNumber()
 	var b bytes.Buffer
-	w := inputWriter{d: d, b: &b, over: over, stub: func(n int) string {
-		return fmt.Sprintf("[stored argument of %d characters; %s. The whole: ctx_expand({\"message\": %d, \"part\": %d})]", n, because(replaced), ordinal, part)
+	w := inputWriter{d: d, b: &b, over: over, stub: func(argument string, n int) string {
+		var s strings.Builder
+		fmt.Fprintf(&s, "[stored argument of %d characters; %s. The whole: ctx_expand({\"message\": %d, \"part\": %d})]", n, because(replaced), ordinal, part)
+		appendNames(&s, argument, min(names, over-s.Len()))
+		return s.String()
 	}}
 	if err := w.value(true); err != nil || w.stubs == 0 {
 		return "", false
@@ -166,7 +174,7 @@ type inputWriter struct {
 	d     *json.Decoder
 	b     *bytes.Buffer
 	over  int
-	stub  func(characters int) string
+	stub  func(argument string, characters int) string
 	stubs int
 }
 
@@ -185,7 +193,7 @@ func (w *inputWriter) value(object bool) error {
 	case string:
 		if n := utf8.RuneCountInString(v); n > w.over {
 			w.stubs++
-			v = w.stub(n)
+			v = w.stub(v, n)
 		}
 		t = v
 	}

@@ -27,9 +27,13 @@ func TestOutputStub(t *testing.T) {
 		{"a failure", compartments.Part{Tool: "bash", Input: `{"command":"make all"}`, Status: compartments.StatusCompleted, HasExit: true, ExitCode: 2, Output: log + "x.c:9: error: no such field\n" + log}, "",
 			"[stored output of bash make all, exit 2, 10028 characters in 401 lines; not shown here. The whole: ctx_expand({\"message\": 7, \"part\": 2})]\nIt begins:\n" +
 				strings.Repeat("building the next target\n", 14) + "building the next target\nIt failed with:\nx.c:9: error: no such field"},
+		{"names", compartments.Part{Tool: "read", Input: `{"filePath":"a/b.go"}`, Status: compartments.StatusCompleted,
+			Output: "package b\n" + strings.Repeat("// nothing is named here\n", 30) + "func leaseUntil() { readClock(now) }\n"},
+			Replacement(&Call{}, &Call{Subject: compartments.Subject{Verb: compartments.VerbEdit}}, 31),
+			"[stored output of read a/b.go, completed, 797 characters in 32 lines; superseded: the file was edited in message 31. The whole: ctx_expand({\"message\": 7, \"part\": 2})]\nNames in it: leaseUntil, readClock"},
 	} {
 		c.p.Kind = compartments.PartTool
-		got := OutputStub(&c.p, 7, 2, 400, c.replaced)
+		got := OutputStub(&c.p, 7, 2, 400, 4000, c.replaced)
 		if got != c.want && c.name != "a failure" {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
@@ -49,13 +53,14 @@ func TestInputStub(t *testing.T) {
 			`{"filePath":"a.go","content":"[stored argument of 901 characters; not shown here. The whole: ctx_expand({\"message\": 7, \"part\": 2})]","n":1.50}`},
 		{`{"edits":[{"old":"a<b","new":"` + long + `"}],"all":true,"none":null}`,
 			`{"edits":[{"old":"a<b","new":"[stored argument of 901 characters; not shown here. The whole: ctx_expand({\"message\": 7, \"part\": 2})]"}],"all":true,"none":null}`},
+		{`{"content":"` + long + ` lease_until"}`, `{"content":"[stored argument of 913 characters; not shown here. The whole: ctx_expand({\"message\": 7, \"part\": 2})]\nNames in it: lease_until"}`},
 		{`{"content":"short"}`, ""},
 		{`["` + long + `"]`, ""},
 		{`"` + long + `"`, ""},
 		{`{"content":"` + long, ""},
 		{``, ""},
 	} {
-		got, ok := InputStub(&compartments.Part{Kind: compartments.PartTool, Tool: "write", Input: c.input}, 7, 2, 800, "")
+		got, ok := InputStub(&compartments.Part{Kind: compartments.PartTool, Tool: "write", Input: c.input}, 7, 2, 800, 4000, "")
 		if got != c.want || ok != (c.want != "") {
 			t.Errorf("%.80s: %q", c.input, got)
 		}
@@ -113,7 +118,7 @@ func TestInputStub_KeepsTheRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &compartments.Part{Kind: compartments.PartTool, Tool: "write", Input: string(input)}
-		got, ok := InputStub(p, 7, 2, 150, "")
+		got, ok := InputStub(p, 7, 2, 150, 4000, "")
 		if !ok {
 			return
 		}
@@ -124,7 +129,7 @@ func TestInputStub_KeepsTheRest(t *testing.T) {
 		_ = json.Unmarshal(input, &was)
 		same(t, was, is)
 		p.Input = got
-		if again, ok := InputStub(p, 7, 2, 150, ""); ok {
+		if again, ok := InputStub(p, 7, 2, 150, 4000, ""); ok {
 			t.Fatalf("%s became %s", got, again)
 		}
 	})

@@ -37,6 +37,7 @@ type Settings struct {
 	StubTurns   int // newest turns whose parts stay whole
 	StubShare   int // newest part of the usable window that stays whole, if that is less
 	StubPreview int // characters of an output that its stub shows
+	StubNames   int // characters of identifiers that a stub lists at most
 
 	// Prefer says what a fold that nothing forces is made for.
 	Prefer Prefer `json:"-"`
@@ -76,10 +77,10 @@ func Defaults() Settings {
 		WindowUnknown: 64000, FixedUnknown: 8000,
 		ForceMark: 850, ForceAim: 600,
 		HistoryShare: 160, HistoryMin: 2000, HistoryMax: 40000,
-		TailShare: 200, TailMax: 22000, TailTurns: 5,
+		TailShare: 200, TailMax: 24000, TailTurns: 5,
 		DemoteTo: 900, LeastGain: 50, TurnShare: 250,
 		TurnsAhead: 15, HalfLife: 16, Fairness: 3,
-		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400,
+		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400, StubNames: 4000,
 		Floors: defaultFloors(), Prefer: PreferBalance,
 	}
 }

@@ -58,6 +58,7 @@ var promises = []promise{
 	{"stubTurns", 0, func(s *decay.Settings) *int { return &s.StubTurns }, askedOfBulk(stubs), more, nil},
 	{"stubShare", 0, func(s *decay.Settings) *int { return &s.StubShare }, askedOfBulk(stubs), more, nil},
 	{"stubPreview", 50, func(s *decay.Settings) *int { return &s.StubPreview }, askedOfBulk(stubbed), less, nil},
+	{"stubNames", 0, func(s *decay.Settings) *int { return &s.StubNames }, ofSource, less, nil},
 	floored("floorConstraints", compartments.Constraints),
 	floored("floorIdentifiers", compartments.Identifiers),
 	floored("floorDecisions", compartments.DecisionsWhy),
@@ -350,6 +351,20 @@ func rereading(h *host) int {
 		h.request()
 	}
 	return askedAt(1, 100, stubs)(h)
+}
+
+// ofSource counts the characters of the stubs of files full of names.
+func ofSource(h *host) int {
+	for i := range 20 {
+		var text strings.Builder
+		for j := range 150 {
+			fmt.Fprintf(&text, "func partOf%d_%d() {}\n", i, j)
+		}
+		h.user(words(i))
+		h.add("assistant", part{kind: "tool", tool: "read", input: fmt.Sprintf(`{"filePath":"a%d.go"}`, i), status: "completed", output: text.String()})
+		h.request()
+	}
+	return askedOfBulk(stubbed)(h)
 }
 
 // crowded counts the previews in the stubs of a step that does not fit however

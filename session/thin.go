@@ -273,8 +273,8 @@ func (p *pass) makeStubs(ctx context.Context, chosen []decay.Bulk, replaced func
 		why := replaced(b)
 		value, tokens := "", 0
 		if b.Field == compartments.FieldOutput {
-			value, tokens = decay.OutputStub(part, b.Ordinal, b.Part, p.settings().StubPreview, why), z.Tokens-callTokens
-		} else if v, ok := decay.InputStub(part, b.Ordinal, b.Part, p.settings().StubOver, why); ok {
+			value, tokens = decay.OutputStub(part, b.Ordinal, b.Part, p.settings().StubPreview, p.settings().StubNames, why), z.Tokens-callTokens
+		} else if v, ok := decay.InputStub(part, b.Ordinal, b.Part, p.settings().StubOver, p.settings().StubNames, why); ok {
 			value, tokens = v, z.Input
 		}
 		if value != "" && tokens-p.cfg.Count(value) < stubSaves {

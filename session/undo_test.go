@@ -174,7 +174,7 @@ func TestUndo_Refusals(t *testing.T) {
 			h.sync()
 		}},
 		{"what came since does not fit beside it", " where ", func(h *host) { h.window(31_000) }},
-		{"a fold would be forced at once", "a fold is forced", func(h *host) { h.window(64_000) }},
+		{"a fold would be forced at once", "a fold is forced", func(h *host) { h.window(70_000) }},
 		{"the provider refused a request", "refused the last request", func(h *host) {
 			h.event(session.Event{Type: "error", Overflow: true})
 		}},

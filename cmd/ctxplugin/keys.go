@@ -114,6 +114,8 @@ var keys = []key{
 		"Nor does what stands in the newest such share of the usable window, if that is less."),
 	number("stubPreview", "characters", 0, 100_000, func(s *decay.Settings) *int { return &s.StubPreview },
 		"Characters of the output that its stub shows; never more than stubOver."),
+	number("stubNames", "characters", 0, 100_000, func(s *decay.Settings) *int { return &s.StubNames },
+		"Characters of the identifiers that a stub made at a fold lists; never more than an eighth of what it stands for."),
 	floor("floorConstraints", compartments.Constraints, "the orders and limits"),
 	floor("floorIdentifiers", compartments.Identifiers, "the exact identifiers"),
 	floor("floorDecisions", compartments.DecisionsWhy, "the decisions with their reasons"),
