@@ -20,9 +20,12 @@ const (
 	VerbPlan  // a to-do list
 	VerbSkill // instructions that the agent loaded
 	VerbOwn   // a tool of ours
+	VerbPatch // an edit that may be of several files
+	VerbTask  // work given to another agent
+	VerbAsk   // a question to the user
 )
 
-var verbNames = [...]string{"other", "read", "write", "edit", "run", "look", "fetch", "plan", "skill", "own"}
+var verbNames = [...]string{"other", "read", "write", "edit", "run", "look", "fetch", "plan", "skill", "own", "patch", "task", "ask"}
 
 func (v Verb) String() string {
 	if int(v) < len(verbNames) {
@@ -76,7 +79,10 @@ func SubjectOf(p *Part) Subject {
 	if p.OwnTool() {
 		return Subject{Verb: VerbOwn}
 	}
-	s := Subject{Verb: verbOf(p.Tool)}
+	s := Subject{Verb: VerbOf(p.Tool)}
+	if s.Verb == VerbPatch { // what replaces it is the same
+		s.Verb = VerbEdit
+	}
 	var a subjectArguments
 	if json.Unmarshal([]byte(p.Input), &a) != nil {
 		return s
@@ -107,26 +113,33 @@ func SubjectOf(p *Part) Subject {
 	return s
 }
 
-func verbOf(tool string) Verb {
+// VerbOf tells by its name what a tool does.
+func VerbOf(tool string) Verb {
 	name := strings.ToLower(tool)
 	if at := strings.LastIndex(name, "__"); at >= 0 {
 		name = name[at+2:]
 	}
 	switch strings.ReplaceAll(name, "-", "_") {
-	case "bash", "shell", "exec", "terminal", "powershell", "run", "execute", "exec_command", "shell_command":
+	case "bash", "shell", "exec", "terminal", "powershell", "pty_spawn", "run", "execute", "exec_command", "shell_command":
 		return VerbRun
-	case "edit", "multiedit", "str_replace", "str_replace_editor", "replace", "search_replace", "edit_file", "multi_edit", "patch", "apply_patch":
+	case "edit", "multiedit", "str_replace", "str_replace_editor", "replace", "search_replace", "edit_file", "multi_edit":
 		return VerbEdit
+	case "patch", "apply_patch":
+		return VerbPatch
 	case "write", "write_file", "create_file", "create":
 		return VerbWrite
 	case "read", "view", "read_file", "cat", "open_file", "view_file":
 		return VerbRead
-	case "grep", "glob", "list", "ls", "find", "search", "codesearch", "list_dir", "list_directory", "file_search":
+	case "grep", "glob", "list", "ls", "find", "search", "codesearch", "list_dir", "list_directory", "file_search", "lsp":
 		return VerbLook
 	case "todowrite", "todoread", "todo", "update_plan", "todo_write":
 		return VerbPlan
+	case "task", "agent", "spawn_agent", "delegate", "subagent":
+		return VerbTask
 	case "webfetch", "fetch", "websearch", "web_search", "web_fetch":
 		return VerbFetch
+	case "question", "askuserquestion", "ask_user", "ask", "ask_user_question", "ask_followup_question":
+		return VerbAsk
 	case "skill":
 		return VerbSkill
 	}

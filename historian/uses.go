@@ -65,31 +65,26 @@ func toolKind(p *compartments.Part, a *arguments) useKind {
 	if p.OwnTool() {
 		return useOwn
 	}
-	name := strings.ToLower(p.Tool)
-	if at := strings.LastIndex(name, "__"); at >= 0 {
-		name = name[at+2:]
-	}
-	name = strings.ReplaceAll(name, "-", "_")
-	switch name {
-	case "bash", "shell", "exec", "terminal", "powershell", "pty_spawn", "run", "execute", "exec_command", "shell_command":
+	switch compartments.VerbOf(p.Tool) {
+	case compartments.VerbRun:
 		return useShell
-	case "edit", "multiedit", "str_replace", "str_replace_editor", "replace", "search_replace", "edit_file", "multi_edit":
+	case compartments.VerbEdit:
 		return useEdit
-	case "write", "write_file", "create_file", "create":
-		return useWrite
-	case "patch", "apply_patch":
+	case compartments.VerbPatch:
 		return usePatch
-	case "read", "view", "read_file", "cat", "open_file", "view_file":
+	case compartments.VerbWrite:
+		return useWrite
+	case compartments.VerbRead:
 		return useRead
-	case "grep", "glob", "list", "ls", "find", "search", "codesearch", "list_dir", "list_directory", "file_search", "lsp":
+	case compartments.VerbLook:
 		return useLook
-	case "todowrite", "todoread", "todo", "update_plan", "todo_write":
+	case compartments.VerbPlan:
 		return useTodo
-	case "task", "agent", "spawn_agent", "delegate", "subagent":
+	case compartments.VerbTask:
 		return useTask
-	case "webfetch", "fetch", "websearch", "web_search", "web_fetch":
+	case compartments.VerbFetch:
 		return useFetch
-	case "question", "askuserquestion", "ask_user", "ask", "ask_user_question", "ask_followup_question":
+	case compartments.VerbAsk:
 		return useAsk
 	}
 	switch {
@@ -105,7 +100,7 @@ func toolKind(p *compartments.Part, a *arguments) useKind {
 		return useTodo
 	case len(a.Questions) > 0:
 		return useAsk
-	case a.file() != "" && strings.Contains(name, "read"):
+	case a.file() != "" && strings.Contains(strings.ToLower(p.Tool), "read"):
 		return useRead
 	}
 	return useOther
