@@ -74,6 +74,7 @@ var reserved = []struct {
 	{"github.com/rs/zerolog", "cmd", "packages return errors; what is logged and where is the program's business"},
 	{"github.com/anthropics/anthropic-sdk-go", "models", "keys and endpoints are handed in; nothing else may know how they are used"},
 	{"github.com/openai/openai-go", "models", "keys and endpoints are handed in; nothing else may know how they are used"},
+	{"github.com/go-analyze/charts", "lab", "drawings are for reports of experiments; nothing that a host starts draws"},
 	{"github.com/alecthomas/kong", "cmd", "flags end where the program begins"},
 }
 

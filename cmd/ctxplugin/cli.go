@@ -86,6 +86,7 @@ type commands struct {
 	Unpin     unpinCommand     `cmd:"" help:"End a pin."`
 	Pins      pinsCommand      `cmd:"" help:"List what is pinned in a session."`
 	Replay    replayCommand    `cmd:"" help:"Play recorded sessions against this program and report what a model would have read, and at what cost."`
+	Lab       labCommand       `cmd:"" help:"Run experiments on the design itself."`
 	Settings  settingsCommand  `cmd:"" name:"config" help:"Print the settings in force and where each comes from."`
 	Install   installCommand   `cmd:"" help:"Put the shim into a host's plugin folder."`
 	Uninstall uninstallCommand `cmd:"" help:"Take the shim out of a host's plugin folder."`
