@@ -25,7 +25,7 @@ var namesMost = map[compartments.Tier]int{compartments.TierFull: 12, compartment
 // its place, in percent. The generator quotes the very record that both are
 // measured by, so a draft in other words has less; one that says nothing has far
 // less.
-const leastShare = 55
+const leastShare = 40
 
 // compose turns what was made into compartments, in order of the list.
 func compose(x *historian.Reading, list []made, count func(string) int) []compartments.Compartment {
@@ -34,7 +34,7 @@ func compose(x *historian.Reading, list []made, count func(string) int) []compar
 		w := x.Next(m.to)
 		c := w.Compartment
 		if m.piece != nil {
-			if d := overlay(x, w, m.piece, count); d.Validate() == nil && tiersWorth(d.Tiers) >= leastShare*tiersWorth(again(w))/100 {
+			if d := overlay(x, w, m.piece, count); d.Validate() == nil && saysEnough(x, w, m.piece) {
 				d.Generator, d.Prompt = m.generator, prompts.Historian.Version
 				c = d
 			}
@@ -44,19 +44,32 @@ func compose(x *historian.Reading, list []made, count func(string) int) []compar
 	return out
 }
 
-// again measures the generator's tiers as those of a draft are.
-func again(w *historian.Written) map[compartments.Tier]compartments.Rendition {
-	tiers := map[compartments.Tier]compartments.Rendition{}
-	for t, r := range w.Tiers {
-		tiers[t] = r
+// saysEnough reports whether the lines of a draft alone, without what is added to
+// them, hold enough of the record.
+func saysEnough(x *historian.Reading, w *historian.Written, p *piece) bool {
+	own, rule, none := rendered(w.Tiers), rendered(w.Tiers), rendered(w.Tiers)
+	for _, t := range compartments.Rendered {
+		own[t] = compartments.Rendition{Text: textOf(x.Range().Messages, p, t, p.tiers[t])}
+		none[t] = compartments.Rendition{}
 	}
-	w.Measure(tiers)
-	return tiers
+	for _, tiers := range [...]map[compartments.Tier]compartments.Rendition{own, rule, none} {
+		w.Measure(tiers)
+	}
+	least := worth(none) // dimensions of which there is nothing
+	return 100*(worth(own)-least) >= leastShare*(worth(rule)-least)
 }
 
-// tiersWorth adds up survival over all tiers and dimensions but provenance, which
-// only full and dense carry.
-func tiersWorth(tiers map[compartments.Tier]compartments.Rendition) int {
+func rendered(tiers map[compartments.Tier]compartments.Rendition) map[compartments.Tier]compartments.Rendition {
+	out := map[compartments.Tier]compartments.Rendition{}
+	for _, t := range compartments.Rendered {
+		out[t] = tiers[t]
+	}
+	return out
+}
+
+// worth adds up survival over all tiers and dimensions but provenance, which only
+// full and dense carry.
+func worth(tiers map[compartments.Tier]compartments.Rendition) int {
 	n := 0
 	for _, t := range compartments.Rendered {
 		for d := range compartments.Dimensions {

@@ -96,6 +96,8 @@ func containsAny(s string, list []string) bool {
 	return false
 }
 
+var scriptNames = [...]string{"han", "hangul", "cyrillic", "arabic", "hebrew", "greek", "devanagari"}
+
 // scripts counts the letters of a text by script: Latin, and the one other that
 // has most.
 func scripts(text string) (latin, other int, name string) {
@@ -124,7 +126,7 @@ func scripts(text string) (latin, other int, name string) {
 			counts["devanagari"]++
 		}
 	}
-	for _, n := range [...]string{"han", "hangul", "cyrillic", "arabic", "hebrew", "greek", "devanagari"} {
+	for _, n := range scriptNames {
 		if counts[n] > other {
 			other, name = counts[n], n
 		}

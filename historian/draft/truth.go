@@ -32,7 +32,7 @@ func (v *validator) truth(p *piece, src *source) {
 
 // line checks one line of a tier, or the title.
 func (v *validator) line(p *piece, t compartments.Tier, line string, src *source) {
-	if l := historian.Letters(line, 200); v.example[l] && !strings.Contains(historian.Letters(src.text, len(src.text)), l) {
+	if l := exampleKey(line); v.example[l] && !strings.Contains(historian.Letters(src.text, len(src.text)), l) {
 		v.fault(FaultTemplate, p, t, "%q is a line of the prompt, not of the transcript", clipped(line))
 		return
 	}
@@ -79,6 +79,12 @@ func (v *validator) line(p *piece, t compartments.Tier, line string, src *source
 			v.fault(FaultOrdinal, p, t, "[%d] is no message of this compartment", o)
 		}
 	}
+}
+
+// exampleKey is by what a line of the prompt is known in a reply, whatever messages
+// it names.
+func exampleKey(line string) string {
+	return historian.Letters(citation.ReplaceAllString(stripped(line), ""), 200)
 }
 
 // tagged reports a tag of the reply that was neutralised.
@@ -180,43 +186,76 @@ func (v *validator) contradicts(p *piece, t compartments.Tier, lines, upper []st
 		}
 	}
 	for _, l := range lines {
-		if labelOf(l) == "rejected" || spurned.MatchString(l) {
+		if labelOf(l) == "rejected" {
 			continue
 		}
-		historian.EachName(unquoted(l), func(n, key string) {
-			if k := folded(key); rejected[k] && !strings.Contains(kept, k) {
+		bare := unquoted(l)
+		historian.EachName(bare, func(n, key string) {
+			at := strings.Index(bare, n)
+			if k := folded(key); rejected[k] && !strings.Contains(kept, k) && at >= 0 &&
+				!spurned.MatchString(bare[max(0, at-spurnedBytes):at]) && !spurned.MatchString(head(bare[at+len(n):], spurnedBytes)) {
 				v.fault(FaultContradicts, p, t, "the tier above says that %s was rejected", n)
 			}
 		})
 	}
 }
 
+// spurnedBytes is how near to a name a word stands that says it was not taken.
+const spurnedBytes = 36
+
 // language checks the script: a record in another language than that of the
-// session cannot be read by who wrote it.
+// session cannot be read by who wrote it. Each message has one voice, for what was
+// pasted into one says little; persons come before the agent.
 func (v *validator) language(p *piece) {
-	var own, all strings.Builder
+	var person, agent ballot
 	for i := p.from; i < p.to; i++ {
 		switch v.x.Voice(i) {
 		case historian.VoicePerson:
-			own.WriteString(v.x.Own(i) + "\n")
-			all.WriteString(v.x.Own(i) + "\n")
+			person.vote(v.x.Own(i))
 		case historian.VoiceAgent:
-			all.WriteString(head(v.x.Words(i), 4000) + "\n")
+			agent.vote(head(v.x.Words(i), 2000))
 		}
 	}
-	text := all.String()
-	if historian.Width(own.String()) >= 40 {
-		text = own.String()
+	voices := person
+	if voices.all == 0 {
+		voices = agent
 	}
-	if historian.Width(text) < 40 {
+	latin, other, name := scripts(unquoted(strings.Join(p.tiers[compartments.TierFull], "\n")))
+	spoken := voices.most()
+	switch {
+	case 3*voices.other[spoken] >= 2*voices.all && spoken != "" && (name != spoken || 5*other < latin+other),
+		spoken == "" && voices.all > 0 && 3*other > latin+other:
+		v.fault(FaultLanguage, p, compartments.TierFull, "write in the language of the messages")
+	}
+}
+
+// ballot counts messages by the script of most of their letters.
+type ballot struct {
+	all   int
+	other map[string]int // but Latin
+}
+
+func (b *ballot) vote(text string) {
+	if historian.Width(text) < 12 {
 		return
 	}
+	b.all++
 	latin, other, name := scripts(text)
-	tierLatin, tierOther, tierName := scripts(unquoted(strings.Join(p.tiers[compartments.TierFull], "\n")))
-	switch {
-	case 2*other > latin+other && (tierName != name || 5*tierOther < tierLatin+tierOther):
-		v.fault(FaultLanguage, p, compartments.TierFull, "write in the language of the messages")
-	case 20*other < latin && 3*tierOther > tierLatin+tierOther:
-		v.fault(FaultLanguage, p, compartments.TierFull, "write in the language of the messages")
+	if 2*other > latin+other {
+		if b.other == nil {
+			b.other = map[string]int{}
+		}
+		b.other[name]++
 	}
+}
+
+// most is the script other than Latin with most voices, "" if there is none.
+func (b *ballot) most() string {
+	best := ""
+	for _, n := range scriptNames {
+		if b.other[n] > b.other[best] {
+			best = n
+		}
+	}
+	return best
 }

@@ -42,7 +42,7 @@ type validator struct {
 func newValidator(x *historian.Reading, c *chunk, count func(string) int) *validator {
 	v := &validator{x: x, c: c, count: count, example: map[string]bool{}}
 	for _, line := range prompts.Historian.Example() {
-		if l := historian.Letters(stripped(line), 200); len(l) >= 16 {
+		if l := exampleKey(line); len(l) >= 16 {
 			v.example[l] = true
 		}
 	}
@@ -224,15 +224,18 @@ func (v *validator) check(d *draft, from, to int) piece {
 	return p
 }
 
-// leastRoom is what a model may always take for full and dense, in tokens, within
-// three quarters of the raw ones: it cannot say of a few messages in a quarter of
-// them what they say.
-const leastRoom = 200
+// What a model may always take, in tokens, for it cannot say of a few messages in a
+// quarter of them what they say: three quarters of them up to leastRoom, and
+// leastLines in any case.
+const (
+	leastRoom  = 200
+	leastLines = 60
+)
 
 // ceilings are the most tokens of each tier, exact spans apart.
 func ceilings(raw int, talk bool) map[compartments.Tier]int {
 	c := historian.Ceilings(raw, talk)
-	least := min(leastRoom, raw*3/4)
+	least := max(leastLines, min(leastRoom, raw*3/4))
 	c[compartments.TierFull] = max(c[compartments.TierFull], least)
 	c[compartments.TierDense] = max(c[compartments.TierDense], least)
 	c[compartments.TierCompact] = max(c[compartments.TierCompact], min(compartments.TierCompact.Ceiling(), least))
