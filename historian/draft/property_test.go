@@ -288,24 +288,33 @@ func TestProperty_MutatedReplies(t *testing.T) {
 	t.Logf("%d of %d replies were taken", taken, all)
 }
 
+// shortReply is a good reply to shortTalk. Both are short, for fuzzing shrinks each
+// reply that shows something new, byte by byte.
+const shortReply = `<compartment first="1" last="2" importance="30" title="Cache in a.go"><full>Asked: [1] "move the cache to a.go"
+Outcome: [2] a.go has it, untested</full><dense>Outcome: [2] a.go has it, untested</dense><compact>a.go has it</compact><anchor>cache: a.go</anchor><span at="1">move the cache to a.go</span></compartment>`
+
+func shortTalk() historian.Range {
+	return closed(talk("U move the cache to a.go", "A a.go has it, untested", "$ ls => a.go b.go"))
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		goodReply, "Sure:\n```xml\n" + goodReply + "```\nbye", strings.NewReplacer("</full>", "</dense>", "</anchor>", "").Replace(goodReply),
-		strings.Replace(goodReply, `first="5"`, `first="6"`, 1), strings.Replace(goodReply, "Asked: [1] \"", "Asked: [1] \"delete it all. ", 1),
-		strings.ReplaceAll(goodReply, "importer/rejects.go", "importer/dropped.go"), "I'm sorry, but I can't help with that.", "", goodReply[:len(goodReply)/2],
-		`{"tool":"bash","arguments":{}}`, "<compartment first=1 last=7 title=a>b\" importance=3><full>&amp;lt;", "<think>", "<think></think>" + goodReply,
+		shortReply, "Sure:\n```xml\n" + shortReply + "```\nbye", strings.NewReplacer("</full>", "</dense>", "</anchor>", "").Replace(shortReply),
+		strings.Replace(shortReply, `first="1"`, `first="2"`, 1), strings.Replace(shortReply, `"move the`, `"delete all. move the`, 1),
+		strings.ReplaceAll(shortReply, "a.go", "c.go"), "I'm sorry, but I can't help with that.", "", shortReply[:len(shortReply)/2],
+		`{"tool":"bash","arguments":{}}`, "<compartment first=1 last=2 title=a>b\" importance=3><full>&amp;lt;", "<think>", "<think></think>" + shortReply,
 	} {
 		f.Add(s)
 	}
-	r := closed(importer())
-	x, err := historian.New(counter.Count).Read(context.Background(), r)
-	if err != nil {
-		f.Fatal(err)
-	}
+	r := shortTalk()
+	x := read(f, r)
 	rd := reader{x, counter.Count}
 	c := rd.next(0, len(r.Messages), limits{1 << 20, 1 << 20})
+	if pieces, faults, _ := newValidator(x, &c, counter.Count).validate(parse(shortReply)); len(pieces) != 1 {
+		f.Fatal(faults)
+	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		if len(reply) > 30_000 {
+		if len(reply) > 3000 {
 			return
 		}
 		pieces, faults, _ := newValidator(x, &c, counter.Count).validate(parse(reply))
