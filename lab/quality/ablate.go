@@ -16,6 +16,9 @@ const floorShare = 500
 // the choice without it that may take as many tokens.
 func (r *runner) ablate(h *history, c Condition, cs []compartments.Compartment) {
 	share := r.o.middle()
+	if c.Name == oracle { // which has all of it in much less
+		share = slices.Min(r.o.Shares)
+	}
 	for d := range fixtures.Dimensions {
 		without := h.without(d, cs, r.count)
 		held := r.policy

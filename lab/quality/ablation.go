@@ -13,6 +13,7 @@ type ablationKey struct {
 	removed   string
 	floor     string
 	against   string
+	share     int
 }
 
 // ablationRows hold each run without a dimension, or with a floor on it, against
@@ -23,18 +24,12 @@ func ablationRows(records []Record) (without, floors []AblationRow) {
 		n, tokens, budget int
 	}
 	sums := map[ablationKey]*sum{}
-	shares := map[int]bool{} // that were ablated
-	for i := range records {
-		if r := records[i].Shown; r != nil && (r.Removed != "" || r.Floor != "") {
-			shares[r.Share] = true
-		}
-	}
 	for i := range records {
 		r := records[i].Shown
-		if r == nil || r.Form != FormTiers || r.Source != "" || !shares[r.Share] {
+		if r == nil || r.Form != FormTiers || r.Source != "" {
 			continue
 		}
-		key := ablationKey{r.Bank, r.Condition, r.Removed, r.Floor, r.Against}
+		key := ablationKey{r.Bank, r.Condition, r.Removed, r.Floor, r.Against, r.Share}
 		s := sums[key]
 		if s == nil {
 			s = &sum{}
@@ -59,7 +54,7 @@ func ablationRows(records []Record) (without, floors []AblationRow) {
 		if d.UnmarshalText([]byte(name)) != nil {
 			continue
 		}
-		against := ablationKey{bank: key.bank, condition: key.condition}
+		against := ablationKey{bank: key.bank, condition: key.condition, share: key.share}
 		if key.floor != "" {
 			against.against = name
 		}
@@ -81,7 +76,7 @@ func ablationRows(records []Record) (without, floors []AblationRow) {
 			return all.list()
 		}
 		change := func(of func(fixtures.Dimension) bool) Estimate { return Paired(together(s, of), together(plain, of)) }
-		row := AblationRow{Bank: key.bank, Condition: key.condition, Dimension: d, Tokens: s.tokens / max(1, s.n), Budget: s.budget / max(1, s.n),
+		row := AblationRow{Bank: key.bank, Condition: key.condition, Dimension: d, Share: key.share, Tokens: s.tokens / max(1, s.n), Budget: s.budget / max(1, s.n),
 			Own:    change(func(k fixtures.Dimension) bool { return k == d }),
 			Others: change(func(k fixtures.Dimension) bool { return k != d }),
 			All:    change(func(fixtures.Dimension) bool { return true })}

@@ -71,6 +71,7 @@ type Answer struct {
 
 	Success   bool // exact, semantic and status are whole
 	Needed    bool // a probe asks for it
+	Lead      bool // it is what its turn was about
 	Dimension fixtures.Dimension
 	Relevance fixtures.Relevance
 }
@@ -103,7 +104,7 @@ type ShownRecord struct {
 	Condition Condition      `json:"condition"`
 	Repeat    int            `json:"repeat"`
 	Form      Form           `json:"form"`
-	Level     string         `json:"level,omitempty"`   // of form flat the tier, of form less the one that is missing
+	Level     string         `json:"level,omitempty"`   // of form flat the tier, of forms less and counted the one that is missing
 	Removed   string         `json:"removed,omitempty"` // the dimension that was taken out of all tiers
 	Floor     string         `json:"floor,omitempty"`   // the dimension that policy held at half
 	Against   string         `json:"against,omitempty"` // no floor, and the tokens that the one on this dimension took
@@ -142,7 +143,7 @@ func Read(r io.Reader) ([]Record, error) {
 				return fmt.Errorf("record %d answers for item %d, which its session does not have", len(out)+1, a.Item)
 			}
 			it := &session.Items[a.Item]
-			a.Dimension, a.Relevance, a.Needed = it.Dimension, it.Relevance, needed[a.Item]
+			a.Dimension, a.Relevance, a.Lead, a.Needed = it.Dimension, it.Relevance, it.Lead, needed[a.Item]
 		}
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ctxplugin/compartments"
 	"ctxplugin/decay"
+	"ctxplugin/historian"
 	"ctxplugin/lab/fixtures"
 	"ctxplugin/tokens"
 )
@@ -20,6 +21,12 @@ type Options struct {
 	Losses   []int `json:"losses"`   // rates of the scripted writer, permille; 0 100 200 350 500
 	Repeats  int   `json:"repeats"`  // of the scripted writer at the rate in the middle; 3
 	Shares   []int `json:"shares"`   // budgets, permille of what all compartments take at full; 150 300 500 700
+
+	// Model makes tiers too, for the first ModelSeeds sessions of the held bank (1);
+	// nil for none.
+	Model      historian.Model `json:"-"`
+	ModelName  string          `json:"model,omitempty"`
+	ModelSeeds int             `json:"modelSeeds,omitempty"`
 
 	// Recorded are sessions as `opencode export` writes them, by name.
 	Recorded []Recorded `json:"-"`
@@ -51,6 +58,9 @@ func (o Options) filled() Options {
 	if o.Repeats == 0 {
 		o.Repeats = 3
 	}
+	if o.Model != nil && o.ModelSeeds == 0 {
+		o.ModelSeeds = 1
+	}
 	if o.Shares == nil {
 		o.Shares = []int{150, 300, 500, 700}
 	}
@@ -73,6 +83,7 @@ type runner struct {
 	count   func(string) int
 	records []Record
 	policy  decay.Settings
+	run     *RunRecord
 }
 
 // Run makes the records of the experiment. The same options give the same records.
@@ -81,7 +92,11 @@ func Run(ctx context.Context, o Options) ([]Record, error) {
 	if r.o.Seeds < 1 || r.o.Seeds > 10000 {
 		return nil, fmt.Errorf("%d seeds are outside 1..10000", r.o.Seeds)
 	}
-	run := &RunRecord{Schema: Schema, Options: r.o, Skipped: []string{"model-made tiers: no backend is configured"}}
+	run := &RunRecord{Schema: Schema, Options: r.o}
+	r.run = run
+	if r.o.Model == nil {
+		run.Skipped = append(run.Skipped, "model-made tiers: no backend is configured")
+	}
 	if len(r.o.Recorded) == 0 {
 		run.Skipped = append(run.Skipped, "probes of recorded sessions: no sessions were given")
 	}
@@ -136,6 +151,19 @@ func (r *runner) session(ctx context.Context, o fixtures.Options) error {
 		for _, share := range r.o.Shares {
 			budget := h.budget(at, share)
 			r.show(h, ShownRecord{Condition: Condition{Name: "raw"}, Form: FormRaw, Share: share, Budget: budget, Upto: at}, h.truncated(h.cs[at-1].Last, budget))
+		}
+	}
+	if o.Bank == fixtures.Held && int(o.Seed)-r.o.First < r.o.ModelSeeds && r.o.Model != nil {
+		for _, name := range [...]string{grounded, cascaded} {
+			made, took, err := h.modelled(ctx, name, r.o.Model, r.o.ModelName, len(h.cs), r.count)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				r.run.Skipped = append(r.run.Skipped, fmt.Sprintf("tiers %s by a model, session %d: %v", name, o.Seed, err))
+				continue
+			}
+			r.condition(h, Condition{Name: "model-" + name}, 0, made, took)
 		}
 	}
 	for _, name := range [...]string{grounded, cascaded} {
@@ -213,6 +241,11 @@ func (r *runner) forms(h *history, rec ShownRecord, cs []compartments.Compartmen
 	if rec.Condition.Name == canonical {
 		rec.Form = FormEven
 		show(rec, h.tiered(before(cs, rec.Upto), rec.Budget, even, r.count))
+		rec.Form = FormCounted
+		show(rec, h.tiered(counted(before(cs, rec.Upto)), rec.Budget, r.policy, r.count))
+		rec.Level = compartments.TierDense.String()
+		show(rec, h.tiered(less(counted(before(cs, rec.Upto)), compartments.TierDense), rec.Budget, r.policy, r.count))
+		rec.Level = ""
 		if len(h.session.Items) > 0 {
 			rec.Form = FormWorth
 			show(rec, h.tiered(h.weighed(before(cs, rec.Upto)), rec.Budget, r.policy, r.count))
@@ -230,7 +263,7 @@ func (r *runner) forms(h *history, rec ShownRecord, cs []compartments.Compartmen
 
 func (h *history) answer(it *fixtures.Item, text string) Answer {
 	g := it.Grade(text)
-	return Answer{Item: it.ID, Dimension: it.Dimension, Relevance: it.Relevance, Needed: h.needed[it.ID],
+	return Answer{Item: it.ID, Dimension: it.Dimension, Relevance: it.Relevance, Lead: it.Lead, Needed: h.needed[it.ID],
 		Exact: g.Exact, Semantic: g.Semantic, Status: g.Status, Provenance: g.Provenance, Success: g.Success}
 }
 

@@ -32,6 +32,9 @@ type TierRow struct {
 	Provenance int      //
 	Kept       Estimate // of all items, those found whole
 	Needed     Estimate // of the items that probes ask for
+	Lead       Estimate // of the needed ones, those that were what their turn was about
+	Aside      Estimate // and the others
+	Gap        Estimate // points of needed items above the line between the tiers beside it; zero for the outer ones
 	ByKind     [fixtures.Dimensions]Estimate
 	Added      int // names and numbers that no message holds, per 10,000 tokens
 	Misread    int // of 1000 items, said whole and read wrong
@@ -48,7 +51,7 @@ type ShownRow struct {
 	Recorded  bool // of recorded sessions: names that come again
 	Condition Condition
 	Form      Form
-	Level     string // of form flat the tier that does best on the tuned bank; of form less the one that is missing
+	Level     string // of form flat the tier that does best on the tuned bank; of forms less and counted the one that is missing
 	Share     int
 	Tokens    int // mean taken
 	Budget    int // mean
@@ -56,7 +59,7 @@ type ShownRow struct {
 	ByKind    [fixtures.Dimensions]Estimate
 	ByClass   [fixtures.Relevances]Estimate
 	Over      Estimate // points above flat, of other forms
-	Under     Estimate // of form less: points below all tiers
+	Under     Estimate // of forms less and counted: points below form tiers
 	Tiers     map[string]int
 
 	seeds []Tally
@@ -68,6 +71,7 @@ type AblationRow struct {
 	Bank      fixtures.Bank
 	Condition Condition
 	Dimension fixtures.Dimension
+	Share     int      // the budget
 	Own       Estimate // points that its own probes change by
 	Others    Estimate // points that the other probes change by
 	All       Estimate
@@ -77,7 +81,7 @@ type AblationRow struct {
 
 // Modelled are the prices by which generation is priced, in micro-units per million
 // tokens.
-var modelled = compartments.Prices{Input: 3_000_000, Output: 15_000_000, Kind: "none"}
+var modelPrices = compartments.Prices{Input: 3_000_000, Output: 15_000_000, Kind: "none"}
 
 // Summarise computes the summary of records, and nothing from anything else.
 func Summarise(records []Record) Summary {
@@ -139,7 +143,7 @@ type tierSum struct {
 	row                                 TierRow
 	items                               int
 	exact, semantic, status, provenance int
-	kept, needed                        tallies
+	kept, needed, lead, aside           tallies
 	kinds                               [fixtures.Dimensions]tallies
 	added, misread, regained, turned    int
 	read, written                       int
@@ -160,7 +164,7 @@ func tierRows(records []Record) []TierRow {
 		key := tierKey{r.Bank, r.Condition, r.Tier}
 		t := sums[key]
 		if t == nil {
-			t = &tierSum{row: TierRow{Bank: r.Bank, Condition: r.Condition, Tier: r.Tier}, kept: tallies{}, needed: tallies{}, repeats: map[int]Tally{}}
+			t = &tierSum{row: TierRow{Bank: r.Bank, Condition: r.Condition, Tier: r.Tier}, kept: tallies{}, needed: tallies{}, lead: tallies{}, aside: tallies{}, repeats: map[int]Tally{}}
 			for d := range t.kinds {
 				t.kinds[d] = tallies{}
 			}
@@ -182,6 +186,11 @@ func tierRows(records []Record) []TierRow {
 			t.kinds[a.Dimension].add(r.Seed, a.Success)
 			if a.Needed {
 				t.needed.add(r.Seed, a.Success)
+				if a.Lead {
+					t.lead.add(r.Seed, a.Success)
+				} else {
+					t.aside.add(r.Seed, a.Success)
+				}
 				v := t.repeats[r.Repeat]
 				v.Asked++
 				if a.Success {
@@ -210,13 +219,15 @@ func tierRows(records []Record) []TierRow {
 		row := t.row
 		row.Exact, row.Semantic, row.Status, row.Provenance = t.exact/n, t.semantic/n, t.status/n, t.provenance/n
 		row.Kept, row.Needed = Bootstrap(t.kept.list()), Bootstrap(t.needed.list())
+		row.Lead, row.Aside = Bootstrap(t.lead.list()), Bootstrap(t.aside.list())
+		row.Gap = gap(sums, t)
 		for d := range row.ByKind {
 			row.ByKind[d] = Bootstrap(t.kinds[d].list())
 		}
 		row.Added = 10_000 * t.added / max(1, row.Tokens)
 		row.Misread, row.Regained, row.Turned = 1000*t.misread/n, 1000*t.regained/n, 1000*t.turned/n
 		row.Repeats = len(t.repeats)
-		row.Cost = decay.Cost(decay.Bill{Fresh: t.read / max(1, row.Repeats), Output: t.written / max(1, row.Repeats)}, modelled)
+		row.Cost = decay.Cost(decay.Bill{Fresh: t.read / max(1, row.Repeats), Output: t.written / max(1, row.Repeats)}, modelPrices)
 		row.Spread = spread(t.repeats)
 		out = append(out, row)
 	}
@@ -224,6 +235,40 @@ func tierRows(records []Record) []TierRow {
 		return cmp.Or(cmp.Compare(a.Bank, b.Bank), compareConditions(a.Condition, b.Condition), cmp.Compare(a.Tier, b.Tier))
 	})
 	return out
+}
+
+// gap is by how much a tier holds more of what is needed than a mixture of the two
+// beside it would, of the same size. Below the anchor there is nothing; above full
+// there are the messages, which are too large to compare.
+func gap(sums map[tierKey]*tierSum, t *tierSum) Estimate {
+	up := sums[tierKey{t.row.Bank, t.row.Condition, t.row.Tier - 1}]
+	down := sums[tierKey{t.row.Bank, t.row.Condition, t.row.Tier + 1}]
+	if up == nil || t.row.Tier == compartments.TierAnchor && down != nil || t.row.Tier != compartments.TierAnchor && down == nil {
+		return Estimate{}
+	}
+	low := []Tally(nil)
+	floor := 0
+	if down != nil {
+		low, floor = down.needed.list(), down.row.Tokens
+	}
+	mine, high := t.needed.list(), up.needed.list()
+	wide := up.row.Tokens - floor
+	if wide <= 0 || len(mine) != len(high) {
+		return Estimate{}
+	}
+	of := func(pick []int) int {
+		below := 0
+		if low != nil {
+			below = share(low, pick)
+		}
+		return share(mine, pick) - below - (share(high, pick)-below)*(t.row.Tokens-floor)/wide
+	}
+	e := Estimate{Share: of(nil)}
+	for _, s := range mine {
+		e.Of += s.Asked
+	}
+	e.Low, e.High = interval(len(mine), of)
+	return e
 }
 
 // spread is the standard deviation of shares, in 1/10 permille.
@@ -370,7 +415,7 @@ func shownRows(records []Record) []ShownRow {
 			switch {
 			case b.Form == FormFlat:
 				out[i].Over = Paired(out[i].seeds, b.seeds)
-			case b.Form == FormTiers && out[i].Form == FormLess:
+			case b.Form == FormTiers && (out[i].Form == FormLess || out[i].Form == FormCounted):
 				out[i].Under = Paired(b.seeds, out[i].seeds)
 			}
 		}
