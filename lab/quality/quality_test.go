@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("tables", func(t *testing.T) {
-		text := summary.Tables()
+		text := quality.Markdown(summary.Tables())
 		for _, want := range []string{"canonical", "oracle", "cascaded 40%", "flat", "Without one dimension"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the tables do not speak of %s", want)
@@ -137,7 +137,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		s := quality.Summarise(records)
-		_ = s.Tables()
+		_ = quality.Markdown(s.Tables())
 	})
 }
 

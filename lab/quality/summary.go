@@ -40,8 +40,9 @@ type TierRow struct {
 	Misread    int // of 1000 items, said whole and read wrong
 	Regained   int // of 1000 items, found here and not in the tier above
 	Turned     int // of 1000 items, read right in the tier above and wrong here
-	Cost       int64
-	Spread     int // standard deviation of Needed over repeats, 1/10 permille; 0 without repeats
+	Sessions   int
+	Cost       int64 // of making it and those that were made with it, for all sessions, micro-units
+	Spread     int   // standard deviation of Needed over repeats, 1/10 permille; 0 without repeats
 	Repeats    int
 }
 
@@ -226,7 +227,7 @@ func tierRows(records []Record) []TierRow {
 		}
 		row.Added = 10_000 * t.added / max(1, row.Tokens)
 		row.Misread, row.Regained, row.Turned = 1000*t.misread/n, 1000*t.regained/n, 1000*t.turned/n
-		row.Repeats = len(t.repeats)
+		row.Repeats, row.Sessions = len(t.repeats), len(t.kept)
 		row.Cost = decay.Cost(decay.Bill{Fresh: t.read / max(1, row.Repeats), Output: t.written / max(1, row.Repeats)}, modelPrices)
 		row.Spread = spread(t.repeats)
 		out = append(out, row)

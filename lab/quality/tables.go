@@ -7,46 +7,82 @@ import (
 	"ctxplugin/lab/fixtures"
 )
 
-// Tables writes the summary as Markdown tables, for people. Shares are percent, with
-// the interval where one was computed.
-func (s *Summary) Tables() string {
+// Table is a table for people. Shares are percent, with the interval where one was
+// computed.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
+	Words int // so many first columns are text, the others numbers
+}
+
+func (t *Table) add(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Tables shows the summary: what tiers hold, what is found under budgets, and what
+// each dimension and each floor is worth. Those of the held-out bank come first.
+func (s *Summary) Tables() []Table {
+	var out []Table
+	put := func(t Table) {
+		if len(t.Rows) > 0 {
+			out = append(out, t)
+		}
+	}
+	put(s.kept(fixtures.Held))
+	put(s.pays())
+	put(s.found(fmt.Sprintf("Needed items found at equal budgets, bank %v", fixtures.Held), func(r *ShownRow) bool { return r.Bank == fixtures.Held && !r.Recorded }))
+	put(s.found("Names that come again, found at equal budgets in recorded sessions", func(r *ShownRow) bool { return r.Recorded }))
+	put(s.order())
+	put(s.split("Found by dimension", int(fixtures.Dimensions), func(k int) string { return fixtures.Dimension(k).String() }, func(r *ShownRow, k int) Estimate { return r.ByKind[k] }))
+	put(s.split("Found by relevance", int(fixtures.Relevances), func(k int) string { return fixtures.Relevance(k).String() }, func(r *ShownRow, k int) Estimate { return r.ByClass[k] }))
+	put(removed("Without one dimension in any tier, points", s.Ablation, false))
+	put(removed("With a floor of half on one dimension, points above the same tokens without", s.Floors, true))
+	put(s.kept(fixtures.Tuned))
+	put(s.found(fmt.Sprintf("Needed items found at equal budgets, bank %v", fixtures.Tuned), func(r *ShownRow) bool { return r.Bank == fixtures.Tuned && !r.Recorded }))
+	return out
+}
+
+// Markdown writes tables for a document.
+func Markdown(tables []Table) string {
 	var b strings.Builder
-	banks := [...]fixtures.Bank{fixtures.Held, fixtures.Tuned}
-	for _, bank := range banks {
-		s.kept(&b, bank)
-	}
-	s.pays(&b)
-	for _, bank := range banks {
-		fmt.Fprintf(&b, "\n#### Needed items found at equal budgets, bank %v\n\n", bank)
-		s.budgets(&b, func(r *ShownRow) bool { return r.Bank == bank && !r.Recorded })
-	}
-	b.WriteString("\n#### Names that come again, found at equal budgets in recorded sessions\n\n")
-	s.budgets(&b, func(r *ShownRow) bool { return r.Recorded })
-	s.order(&b)
-	s.kinds(&b)
-	s.removed(&b)
-	for _, why := range s.Skipped {
-		fmt.Fprintf(&b, "\nLeft out: %s.\n", why)
+	for i := range tables {
+		t := &tables[i]
+		fmt.Fprintf(&b, "\n#### %s\n\n| %s |\n|", t.Title, strings.Join(t.Head, " | "))
+		for k := range t.Head {
+			if k < t.Words {
+				b.WriteString("---|")
+			} else {
+				b.WriteString("---:|")
+			}
+		}
+		b.WriteByte('\n')
+		for _, row := range t.Rows {
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		}
 	}
 	return b.String()
 }
 
-func (s *Summary) kept(b *strings.Builder, bank fixtures.Bank) {
-	fmt.Fprintf(b, "\n#### What each tier holds, bank %v\n\n", bank)
-	b.WriteString("| written | tier | tokens | exact | semantic | status | provenance | whole | needed | leading | aside |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
-	for _, r := range s.Tiers {
-		if r.Bank == bank {
-			fmt.Fprintf(b, "| %v | %v | %d | %s | %s | %s | %s | %s | %v | %s | %s |\n", r.Condition, r.Tier, r.Tokens/max(1, r.Texts), tenths(r.Exact), tenths(r.Semantic), tenths(r.Status),
-				tenths(r.Provenance), tenths(r.Kept.Share), r.Needed, tenths(r.Lead.Share), tenths(r.Aside.Share))
+func number(n int) string { return fmt.Sprint(n) }
+
+func (s *Summary) kept(bank fixtures.Bank) Table {
+	t := Table{Title: fmt.Sprintf("What each tier holds, bank %v", bank), Words: 2,
+		Head: []string{"written", "tier", "tokens", "exact", "semantic", "status", "provenance", "whole", "needed", "leading", "aside"}}
+	for i := range s.Tiers {
+		if r := &s.Tiers[i]; r.Bank == bank {
+			t.add(r.Condition.String(), r.Tier.String(), number(r.Tokens/max(1, r.Texts)), tenths(r.Exact), tenths(r.Semantic), tenths(r.Status),
+				tenths(r.Provenance), tenths(r.Kept.Share), r.Needed.String(), tenths(r.Lead.Share), tenths(r.Aside.Share))
 		}
 	}
+	return t
 }
 
-// pays says what making and keeping each tier costs, and whether it is worth having.
-func (s *Summary) pays(b *strings.Builder) {
-	fmt.Fprintf(b, "\n#### What is wrong in each tier, what it costs, and where it stands between its neighbours, bank %v\n\n", fixtures.Held)
-	b.WriteString("| written | tier | added | misread | regained | turned | above the line | cost | deviation |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
-	for _, r := range s.Tiers {
+// pays says what is wrong in each tier, what making it costs, and whether it is worth
+// having beside its neighbours.
+func (s *Summary) pays() Table {
+	t := Table{Title: fmt.Sprintf("What is wrong in each tier, where it stands between its neighbours, and what all cost, bank %v", fixtures.Held), Words: 2,
+		Head: []string{"written", "tier", "added", "misread", "regained", "turned", "above the line", "dollars a session", "deviation"}}
+	for i := range s.Tiers {
+		r := &s.Tiers[i]
 		if r.Bank != fixtures.Held {
 			continue
 		}
@@ -58,80 +94,84 @@ func (s *Summary) pays(b *strings.Builder) {
 			spread = fmt.Sprintf("%d.%02d", r.Spread/100, r.Spread%100)
 		}
 		if r.Cost > 0 {
-			cost = fmt.Sprintf("%d.%02d", r.Cost/1_000_000, r.Cost/10_000%100)
+			each := r.Cost / int64(max(1, r.Sessions))
+			cost = fmt.Sprintf("%d.%02d", each/1_000_000, each/10_000%100)
 		}
-		fmt.Fprintf(b, "| %v | %v | %d.%d | %s | %s | %s | %s | %s | %s |\n", r.Condition, r.Tier, r.Added/10, r.Added%10, tenths(r.Misread), tenths(r.Regained), tenths(r.Turned), gap, cost, spread)
+		t.add(r.Condition.String(), r.Tier.String(), tenths(r.Added), tenths(r.Misread), tenths(r.Regained), tenths(r.Turned), gap, cost, spread)
 	}
+	return t
 }
 
-func (s *Summary) budgets(b *strings.Builder, of func(*ShownRow) bool) {
-	b.WriteString("| budget | written | shown | tokens | found | above flat | less than all tiers |\n|---:|---|---|---:|---:|---:|---:|\n")
+func (s *Summary) found(title string, of func(*ShownRow) bool) Table {
+	t := Table{Title: title, Words: 2, Head: []string{"written", "shown", "budget", "tokens", "found", "above flat", "less than all tiers"}}
 	for i := range s.Budgets {
-		if of(&s.Budgets[i]) {
-			b.WriteString(s.Budgets[i].line())
+		r := &s.Budgets[i]
+		if !of(r) {
+			continue
 		}
+		above, under := "", ""
+		if r.Form != FormFlat && r.Form != FormRaw {
+			above = r.Over.String()
+		}
+		if r.Form == FormLess || r.Form == FormCounted {
+			under = r.Under.String()
+		}
+		t.add(r.Condition.String(), r.shown(), tenths(r.Share)+" %", number(r.Tokens), r.Success.String(), above, under)
 	}
+	return t
 }
 
 // order says whether the banks and the recorded sessions agree on what is better.
-func (s *Summary) order(b *strings.Builder) {
-	b.WriteString("\n#### Order of raw, flat and tiers, best first\n\n| budget | held | tuned | recorded |\n|---:|---|---|---|\n")
+func (s *Summary) order() Table {
+	t := Table{Title: "Order of raw, flat and tiers, best first", Words: 4, Head: []string{"budget", "held", "tuned", "recorded"}}
 	for _, o := range s.Orders() {
-		fmt.Fprintf(b, "| %s %% | %s | %s | %s |\n", tenths(o.Share), strings.Join(o.Held, ", "), strings.Join(o.Tuned, ", "), strings.Join(o.Recorded, ", "))
+		t.add(tenths(o.Share)+" %", strings.Join(o.Held, ", "), strings.Join(o.Tuned, ", "), strings.Join(o.Recorded, ", "))
 	}
+	return t
 }
 
-// kinds splits what the built-in historian's tiers answer, at the budget in the middle.
-func (s *Summary) kinds(b *strings.Builder) {
+// split takes apart what is found at the budget in the middle.
+func (s *Summary) split(title string, n int, name func(int) string, of func(*ShownRow, int) Estimate) Table {
 	middle := s.middle()
-	part := func(title string, n int, name func(int) string, of func(*ShownRow, int) Estimate) {
-		fmt.Fprintf(b, "\n#### %s, at a budget of %s %%, bank %v\n\n| written | shown |", title, tenths(middle), fixtures.Held)
-		for k := range n {
-			fmt.Fprintf(b, " %s |", name(k))
-		}
-		b.WriteString("\n|---|---|" + strings.Repeat("---:|", n) + "\n")
-		for i := range s.Budgets {
-			r := &s.Budgets[i]
-			if r.Bank != fixtures.Held || r.Recorded || r.Share != middle || r.Condition.Name == grounded || r.Condition.Name == cascaded || r.Form == FormLess || r.Form == FormCounted {
-				continue
-			}
-			fmt.Fprintf(b, "| %v | %s |", r.Condition, r.shown())
-			for k := range n {
-				fmt.Fprintf(b, " %s |", tenths(of(r, k).Share))
-			}
-			b.WriteByte('\n')
-		}
+	t := Table{Title: fmt.Sprintf("%s, at a budget of %s %%, bank %v", title, tenths(middle), fixtures.Held), Words: 2, Head: []string{"written", "shown"}}
+	for k := range n {
+		t.Head = append(t.Head, name(k))
 	}
-	part("Found by dimension", int(fixtures.Dimensions), func(k int) string { return fixtures.Dimension(k).String() }, func(r *ShownRow, k int) Estimate { return r.ByKind[k] })
-	part("Found by relevance", int(fixtures.Relevances), func(k int) string { return fixtures.Relevance(k).String() }, func(r *ShownRow, k int) Estimate { return r.ByClass[k] })
+	for i := range s.Budgets {
+		r := &s.Budgets[i]
+		if r.Bank != fixtures.Held || r.Recorded || r.Share != middle || r.Condition.Name == grounded || r.Condition.Name == cascaded || r.Form == FormLess || r.Form == FormCounted {
+			continue
+		}
+		row := []string{r.Condition.String(), r.shown()}
+		for k := range n {
+			cell := "–"
+			if e := of(r, k); e.Of > 0 {
+				cell = tenths(e.Share)
+			}
+			row = append(row, cell)
+		}
+		t.add(row...)
+	}
+	return t
 }
 
-func (s *Summary) removed(b *strings.Builder) {
-	for _, part := range [...]struct {
-		title string
-		rows  []AblationRow
-		floor bool
-	}{{"Without one dimension", s.Ablation, false}, {"With a floor of half on one dimension, against the same tokens without", s.Floors, true}} {
-		fmt.Fprintf(b, "\n#### %s, bank %v\n\n| written | budget | dimension | tokens | its own probes | the others | all |", part.title, fixtures.Held)
-		if part.floor {
-			b.WriteString(" the runs support |")
-		}
-		b.WriteString("\n|---|---:|---|---:|---:|---:|---:|")
-		if part.floor {
-			b.WriteString("---|")
-		}
-		b.WriteByte('\n')
-		for _, r := range part.rows {
-			if r.Bank != fixtures.Held {
-				continue
-			}
-			fmt.Fprintf(b, "| %v | %s %% | %v | %d | %v | %v | %v |", r.Condition, tenths(r.Share), r.Dimension, r.Tokens, r.Own, r.Others, r.All)
-			if part.floor {
-				fmt.Fprintf(b, " %s |", r.Verdict())
-			}
-			b.WriteByte('\n')
-		}
+func removed(title string, rows []AblationRow, floor bool) Table {
+	t := Table{Title: fmt.Sprintf("%s, bank %v", title, fixtures.Held), Words: 2, Head: []string{"written", "dimension", "budget", "tokens", "its own probes", "the others", "all"}}
+	if floor {
+		t.Head = append(t.Head, "the runs support")
 	}
+	for i := range rows {
+		r := &rows[i]
+		if r.Bank != fixtures.Held {
+			continue
+		}
+		row := []string{r.Condition.String(), r.Dimension.String(), tenths(r.Share) + " %", number(r.Tokens), r.Own.String(), r.Others.String(), r.All.String()}
+		if floor {
+			row = append(row, r.Verdict())
+		}
+		t.add(row...)
+	}
+	return t
 }
 
 func (r *ShownRow) shown() string {
@@ -146,15 +186,4 @@ func (r *ShownRow) shown() string {
 		}
 	}
 	return string(r.Form)
-}
-
-func (r *ShownRow) line() string {
-	above, under := "", ""
-	if r.Form != FormFlat && r.Form != FormRaw {
-		above = r.Over.String()
-	}
-	if r.Form == FormLess || r.Form == FormCounted {
-		under = r.Under.String()
-	}
-	return fmt.Sprintf("| %s %% | %v | %s | %d | %v | %s | %s |\n", tenths(r.Share), r.Condition, r.shown(), r.Tokens, r.Success, above, under)
 }
