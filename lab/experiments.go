@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"ctxplugin/lab/fixtures"
+	"ctxplugin/lab/quality"
 	"ctxplugin/lab/report"
 	"ctxplugin/lab/trajectory"
 	"ctxplugin/lab/verdict"
@@ -25,7 +26,7 @@ type ExperimentOptions struct {
 	First    uint64 // the first seed; 0 means 1000
 	Tuned    bool   // on the bank of cues that is tuned on, instead of the one that figures are published for
 	Sessions string // folder of real session files; empty leaves that part out
-	Folder   string // where report.html, records.jsonl and records.schema.json go
+	Folder   string // where the report, the records and their schemas go
 }
 
 // realWindow is the window that real sessions are played in, in tokens.
@@ -76,7 +77,11 @@ func RunExperiments(ctx context.Context, o ExperimentOptions, stdout, stderr io.
 			bar.draw()
 		}
 	}
-	records, err := trajectory.Study(ctx, plan, shown("generated sessions"))
+	held, err := heldIn(ctx, o, scripts, shown("tiers"))
+	var records []trajectory.Record
+	if err == nil {
+		records, err = trajectory.Study(ctx, plan, shown("generated sessions"))
+	}
 	var real []trajectory.Record
 	if err == nil && len(scripts) > 0 {
 		set := trajectory.Standard()
@@ -93,6 +98,11 @@ func RunExperiments(ctx context.Context, o ExperimentOptions, stdout, stderr io.
 	in := report.Input{Title: "Does each tier earn its place?", Setting: setting(plan, len(scripts)), Sums: verdict.Add(records)}
 	if len(real) > 0 {
 		in.Real = verdict.Add(real)
+	}
+	summary := quality.Summarise(held)
+	in.Before = append(in.Before, heldSection(&summary))
+	if err := writeHeld(o.Folder, held, &summary); err != nil {
+		return exitBroken, err
 	}
 	if err := writeExperiments(o.Folder, in, append(records, real...)); err != nil {
 		return exitBroken, err
