@@ -51,7 +51,7 @@ func (s *Store) index(ctx context.Context, limit int) (left int, err error) {
 	if err := s.indexBatch(ctx, &batch); err != nil {
 		return 0, err
 	}
-	if s.wal && fileSize(s.path+"-wal") > walIdleBytes {
+	if s.wal && fileSize(s.path+"-wal") > walBytes {
 		if err := s.moveLog(ctx); err != nil {
 			return 0, err
 		}

@@ -38,10 +38,14 @@ const (
 	openTimeout = 2 * time.Second
 	callTimeout = 600 * time.Millisecond
 
-	readerCount  = 2        // connections that read beside the writer
-	walBytes     = 8 << 20  // size that the write-ahead log is cut back to
-	walIdleBytes = 1 << 20  // size from which indexing moves the log into the file
-	walMost      = 32 << 20 // size from which a commit does, which takes a tenth of a second
+	readerCount = 2 // connections that read beside the writer
+
+	// walBytes is the size from which indexing moves the write-ahead log into the
+	// file, and that the log is cut back to. It is one number: a log that stayed
+	// larger would be moved by every indexing, and the first commit after a move
+	// waits for the disk, in front of an answer.
+	walBytes = 4 << 20
+	walMost  = 32 << 20 // size from which a commit moves it, which takes a tenth of a second
 )
 
 // Store keeps sessions in one SQLite file. Its methods may be called from any

@@ -22,7 +22,6 @@ export const VIEW_FROM = 60;
  * @property {number} shared
  * @property {number} read
  * @property {boolean} changed
- * @property {boolean} head whether the rendered history is another than before
  * @property {number} whole turns that are there whole
  * @property {number} history tokens of rendered history
  * @property {boolean} full whether nothing of it is below the first tier
@@ -47,7 +46,6 @@ export class Measure {
     this.over = 0;
     this.summaries = 0;
     this.summaryBytes = 0; // of the summaries themselves
-    this.head = "";
     this.last = ""; // text of the newest main request
   }
 
@@ -81,7 +79,6 @@ export class Measure {
     const turn = this.expected.length;
     const charge = this.account.main(blocks);
     const texts = pairs(body);
-    const head = texts.join("\0");
     const found = entries(texts);
     this.historian.see(found);
     this.rows.push({
@@ -89,12 +86,10 @@ export class Measure {
       turn,
       first: this.answered === 0,
       tokens,
-      head: head !== this.head,
       whole: turn < VIEW_FROM ? 0 : wholeTurns(body, this.expected),
       history: Math.floor(sum(texts.map((text) => Buffer.byteLength(text))) / BYTES_PER_TOKEN),
       full: found.every(({ tier }) => tier === "full"),
     });
-    this.head = head;
     this.last = JSON.stringify([body.system, body.messages]);
     const reply = this.workload.turns[turn - 1].replies[this.answered++];
     if (reply?.text) this.expected[turn - 1].texts.push(reply.text);
@@ -134,7 +129,6 @@ export class Measure {
         all: changes.length,
         turnStart: changes.filter(({ first }) => first).length,
         inside: changes.filter(({ first }) => !first).length,
-        withoutNewHead: status ? changes.filter(({ head }) => !head).length : 0,
       },
       folds: status?.folds?.length ?? 0,
       summaries: this.summaries,

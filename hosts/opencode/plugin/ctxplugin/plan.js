@@ -3,6 +3,7 @@
  * list, so everything happens in place; what the plan does not name is not
  * touched and keeps its bytes.
  */
+import { revisions } from "./revision.js";
 
 /** @typedef {import("./host.js").Message} Message */
 /** @typedef {import("./host.js").UserMessage} UserMessage */
@@ -43,15 +44,17 @@ export function isPlan(value) {
  * @param {Plan} plan
  * @param {UserMessage} user the newest real user message: whose model answers
  * @param {Record<string, object>} [mark] metadata for the cache mark, if one may be set
+ * @param {import("./revision.js").Revisions} [revs] of the messages, where they are at hand
  */
-export function applyPlan(messages, plan, user, mark) {
+export function applyPlan(messages, plan, user, mark, revs = revisions(messages)) {
   let dropped = 0;
   if (plan.through) {
-    dropped = messages.findIndex(({ info }) => info.id === plan.through) + 1;
+    dropped = revs.place(plan.through) + 1;
     if (dropped === 0) return false;
   }
-  const keep = new Set(plan.keep);
-  const stays = messages.filter(({ info }, i) => i >= dropped || keep.has(info.id));
+  const kept = plan.keep.map((id) => revs.place(id)).filter((place) => place >= 0 && place < dropped);
+  const places = [...new Set(kept)].sort((x, y) => x - y);
+  const stays = [...places.map((place) => messages[place]), ...messages.slice(dropped)];
   applyEdits(stays, plan.edits);
   const head = plan.head.flatMap((pair, i) => headPair(pair, i, user, mark));
   messages.length = 0; // nothing below can fail: an emptied list would really be sent

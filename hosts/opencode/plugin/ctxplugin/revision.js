@@ -3,29 +3,123 @@
  * lengths that the binary computes too. docs/protocol.md states the formula.
  *
  * It is taken over the whole session at every step, so it never serialises
- * anything: ids are mixed unit by unit, texts count by their length.
+ * anything: ids are mixed unit by unit, texts count by their length. And since a
+ * list mostly is the one of the step before with something behind it, what is
+ * hashed is kept, and only what differs from it is hashed anew.
  */
+import { infoMark } from "./wire.js";
 
 /** @typedef {import("./host.js").Message} Message */
 /** @typedef {import("./host.js").Part} Part */
 
-const STATES = new Map([
-  ["pending", 1],
-  ["running", 2],
-  ["completed", 3],
-  ["error", 4],
-]);
+const STATE_RANGE = 8; // a part's print is its units times this, and its state
+const LEAST_ROOM = 64;
 
 /**
- * The revisions of every prefix of a list. Entry k is the state of the hash
- * after k messages, so entry 0 is the empty list.
+ * What was found of a list, message by message. It only ever grows, so several
+ * lists that begin alike share one: each looks at no more than it has itself.
  */
+class Columns {
+  /** @param {number} room for messages, to begin with */
+  constructor(room) {
+    /** @type {string[]} */
+    this.ids = [];
+    /** what messages say outside their parts */
+    this.marks = new Float64Array(room);
+    /** where in `prints` those of each message end */
+    this.ends = new Int32Array(room);
+    /** of all parts */
+    this.prints = new Float64Array(2 * room);
+    /** states of the hash: entry k is the one after k messages, entry 0 that of the empty list */
+    this.a = new Int32Array(room + 1);
+    this.b = new Int32Array(room + 1);
+    this.a[0] = 0x811c9dc5;
+    this.b[0] = 0x9747b28c;
+  }
+
+  /**
+   * The same for another list, which has only the first messages in common.
+   * @param {number} count
+   */
+  copy(count) {
+    const other = new Columns(Math.max(LEAST_ROOM, 2 * count));
+    other.ids = this.ids.slice(0, count);
+    other.marks.set(this.marks.subarray(0, count));
+    other.ends.set(this.ends.subarray(0, count));
+    const prints = this.prints.subarray(0, this.start(count));
+    other.prints = larger(other.prints, prints.length);
+    other.prints.set(prints);
+    other.a.set(this.a.subarray(0, count + 1));
+    other.b.set(this.b.subarray(0, count + 1));
+    return other;
+  }
+
+  /**
+   * Where the prints of message i start.
+   * @param {number} i
+   */
+  start(i) {
+    return i > 0 ? this.ends[i - 1] : 0;
+  }
+
+  /** @param {Message} message */
+  add(message) {
+    const { info, parts } = message;
+    const i = this.ids.length;
+    const end = this.start(i) + parts.length;
+    this.marks = larger(this.marks, i + 1);
+    this.ends = larger(this.ends, i + 1);
+    this.prints = larger(this.prints, end);
+    this.a = larger(this.a, i + 2);
+    this.b = larger(this.b, i + 2);
+    let [a, b] = [this.a[i], this.b[i]];
+    /** @param {number} x */
+    const mix = (x) => {
+      a = Math.imul(a ^ x, 0x01000193);
+      b = Math.imul(b ^ x, 0x85ebca77);
+      b ^= b >>> 13;
+    };
+    const id = info.id ?? "";
+    for (let j = 0; j < id.length; j++) mix(id.charCodeAt(j));
+    mix(0x110000 + parts.length);
+    for (let j = 0; j < parts.length; j++) {
+      const print = partPrint(parts[j]);
+      mix(print % STATE_RANGE);
+      mix(Math.floor(print / STATE_RANGE));
+      this.prints[end - parts.length + j] = print;
+    }
+    this.ids.push(id);
+    this.marks[i] = infoMark(message);
+    this.ends[i] = end;
+    this.a[i + 1] = a;
+    this.b[i + 1] = b;
+  }
+}
+
+/**
+ * An array with room for so many, at least doubled if it grows: allocating one is
+ * dearer than filling it.
+ * @template {Int32Array | Float64Array} A
+ * @param {A} array
+ * @param {number} length
+ * @returns {A}
+ */
+function larger(array, length) {
+  if (length <= array.length) return array;
+  const grown = new /** @type {any} */ (array.constructor)(Math.max(length, 2 * array.length));
+  grown.set(array);
+  return grown;
+}
+
+/** The revisions of every prefix of a list. They never change. */
 export class Revisions {
-  /** @param {number} count */
-  constructor(count) {
+  /**
+   * @param {Columns} columns
+   * @param {number} count of messages
+   */
+  constructor(columns, count) {
+    this.columns = columns;
     this.count = count;
-    /** @readonly */ this.a = new Int32Array(count + 1);
-    /** @readonly */ this.b = new Int32Array(count + 1);
   }
 
   /**
@@ -33,18 +127,80 @@ export class Revisions {
    * @param {number} [k]
    */
   at(k = this.count) {
-    return `${k}.${hex(this.a[k])}${hex(this.b[k])}`;
+    return `${k}.${hex(this.columns.a[k])}${hex(this.columns.b[k])}`;
   }
 
   /**
-   * How many leading messages two lists have in common.
+   * The id of message i.
+   * @param {number} i
+   */
+  id(i) {
+    return this.columns.ids[i];
+  }
+
+  /**
+   * The place of the last message with an id, -1 if there is none.
+   * @param {string} id
+   */
+  place(id) {
+    return this.count > 0 ? this.columns.ids.lastIndexOf(id, this.count - 1) : -1;
+  }
+
+  /**
+   * How many leading messages two lists have in common, marks included.
    * @param {Revisions} other
    */
   common(other) {
     const most = Math.min(this.count, other.count);
+    const [mine, its] = [this.columns, other.columns];
+    if (mine === its) return most;
     let k = 0;
-    while (k < most && this.a[k + 1] === other.a[k + 1] && this.b[k + 1] === other.b[k + 1]) k++;
+    while (
+      k < most &&
+      mine.a[k + 1] === its.a[k + 1] &&
+      mine.b[k + 1] === its.b[k + 1] &&
+      mine.marks[k] === its.marks[k]
+    )
+      k++;
     return k;
+  }
+
+  /**
+   * How many leading messages of a list are as in this one.
+   *
+   * This is the one walk over all of a list at a step. The host hands out new
+   * objects each time, so that a message is as it was shows in its values alone;
+   * and reading them, out of cold memory, is what takes the time.
+   * @param {Message[]} messages
+   */
+  #same(messages) {
+    const { ids, marks, ends, prints } = this.columns;
+    const most = Math.min(messages.length, this.count);
+    let at = 0;
+    for (let i = 0; i < most; i++) {
+      const message = messages[i];
+      const { info, parts } = message;
+      if (parts.length !== ends[i] - at || (info.id ?? "") !== ids[i]) return i;
+      for (let j = 0; j < parts.length; j++) {
+        if (partPrint(parts[j]) !== prints[at++]) return i;
+      }
+      if (infoMark(message) !== marks[i]) return i;
+    }
+    return most;
+  }
+
+  /**
+   * The revisions of another list of the same session, made from these as far as
+   * the two are the same.
+   * @param {Message[]} messages
+   * @returns {Revisions}
+   */
+  of(messages) {
+    const same = this.#same(messages);
+    if (same === messages.length) return same === this.count ? this : new Revisions(this.columns, same);
+    const columns = same < this.columns.ids.length ? this.columns.copy(same) : this.columns;
+    for (let i = same; i < messages.length; i++) columns.add(messages[i]);
+    return new Revisions(columns, messages.length);
   }
 }
 
@@ -53,54 +209,31 @@ export class Revisions {
  * @returns {Revisions}
  */
 export function revisions(messages) {
-  const out = new Revisions(messages.length);
-  let a = 0x811c9dc5 | 0;
-  let b = 0x9747b28c | 0;
-  /** @param {number} x */
-  const mix = (x) => {
-    a = Math.imul(a ^ x, 0x01000193);
-    b = Math.imul(b ^ x, 0x85ebca77);
-    b ^= b >>> 13;
-  };
-  out.a[0] = a;
-  out.b[0] = b;
-  for (let i = 0; i < messages.length; i++) {
-    const { info, parts } = messages[i];
-    const id = info.id ?? "";
-    for (let j = 0; j < id.length; j++) mix(id.charCodeAt(j));
-    mix(0x110000 + parts.length);
-    for (const part of parts) {
-      mix(partState(part));
-      mix(partUnits(part));
-    }
-    out.a[i + 1] = a;
-    out.b[i + 1] = b;
-  }
-  return out;
+  return new Revisions(new Columns(Math.max(LEAST_ROOM, 2 * messages.length)), 0).of(messages);
 }
 
 /**
- * 0 for a part that is no tool part, 1 pending, 2 running, 3 completed, 4 error.
+ * What the revision sees of a part, in one number: the UTF-16 units of what it
+ * says, and its state, which is 0 for a part that is no tool part, 1 pending, 2
+ * running, 3 completed, 4 error.
  * @param {Part} part
  */
-function partState(part) {
-  if (part.type !== "tool") return 0;
-  return STATES.get(part.state?.status) ?? 1;
-}
-
-/**
- * UTF-16 units of what a part says.
- * @param {Part} part
- */
-function partUnits(part) {
+function partPrint(part) {
   if (part.type !== "tool") {
     const text = /** @type {{text?: unknown}} */ (part).text;
-    return typeof text === "string" ? text.length : 0;
+    return typeof text === "string" ? text.length * STATE_RANGE : 0;
   }
   const state = part.state;
-  if (state?.status === "completed") return units(state.output);
-  if (state?.status === "error") return units(state.error);
-  return 0;
+  switch (state?.status) {
+    case "completed":
+      return units(state.output) * STATE_RANGE + 3;
+    case "error":
+      return units(state.error) * STATE_RANGE + 4;
+    case "running":
+      return 2;
+    default:
+      return 1;
+  }
 }
 
 /** @param {unknown} value */

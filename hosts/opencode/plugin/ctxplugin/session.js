@@ -6,7 +6,7 @@ import { within } from "./connection.js";
 import { fit, isRealUser, messageBytes, TOKENS_PER_BYTE, usableTokens } from "./fit.js";
 import { applyPlan, isPlan } from "./plan.js";
 import { RpcError } from "./process.js";
-import { Mirror, snapshot } from "./sync.js";
+import { Mirror } from "./sync.js";
 import { markMetadata, wireLimits, wirePrices } from "./wire.js";
 
 /** @typedef {import("./host.js").Message} Message */
@@ -66,12 +66,14 @@ export class Session {
     const model = await this.#model(user);
     const last = messages[messages.length - 1].info.id;
     const first = isFirstStep(messages);
-    const reply = await this.#ask(messages, user, model).catch((error) => this.#failed(error));
+    const list = this.mirror.snapshot(messages);
+    const reply = await this.#ask(list, user, model).catch((error) => this.#failed(error));
     if (reply?.plan) this.plan = reply.plan;
     this.maxOutput = Number(reply?.maxOutput ?? 0);
     const current = reply && this.plan?.id === reply.planID;
     // The host's title agent reads the same list during the first step.
-    const done = !first && this.plan ? applyPlan(messages, this.plan, user, this.#mark(user, model)) : false;
+    const { plan } = this;
+    const done = !first && plan ? applyPlan(messages, plan, user, this.#mark(user, model), list.revs) : false;
     if (current && (done || first)) {
       this.applied = done ? reply.planID : "";
       this.cut = "";
@@ -100,15 +102,14 @@ export class Session {
   }
 
   /**
-   * @param {Message[]} messages
+   * @param {import("./sync.js").Snapshot} list
    * @param {UserMessage} user
    * @param {Model | undefined} model
    * @returns {Promise<{planID: string, plan?: Plan, maxOutput?: number, stats?: any} | null>}
    */
-  async #ask(messages, user, model) {
+  async #ask(list, user, model) {
     const { connection, notices } = this.around;
-    const list = snapshot(messages);
-    const ms = connection.silent ? connection.timing.silent : this.#patience(messages);
+    const ms = connection.silent ? connection.timing.silent : this.#patience(list.messages);
     const began = Date.now();
     const until = began + ms;
     const call = { abandoned: false };
@@ -276,7 +277,7 @@ export class Session {
  * @param {Message[]} messages
  */
 function isFirstStep(messages) {
-  return messages.filter(({ info }) => info.role === "user").length === 1 && !messages.some(isAnswer);
+  return !messages.some(isAnswer) && messages.filter(({ info }) => info.role === "user").length === 1;
 }
 
 /** @param {Message} message */

@@ -3,7 +3,7 @@
  * only what is new or changed goes over the wire.
  */
 import { revisions } from "./revision.js";
-import { infoMark, wireMessage } from "./wire.js";
+import { wireMessage } from "./wire.js";
 
 /** @typedef {import("./host.js").Message} Message */
 /** @typedef {import("./connection.js").Connection} Connection */
@@ -13,24 +13,7 @@ import { infoMark, wireMessage } from "./wire.js";
 const PIECE_BYTES = 8 << 20;
 const BYTES_PER_MS = 500; // slowest that a binary may store a piece before it counts as hung
 
-/**
- * @typedef {object} Snapshot a list of the host at one step, before anything is changed in it
- * @property {Message[]} messages
- * @property {Revisions} revs
- * @property {Float64Array} marks
- */
-
-/**
- * @param {Message[]} messages
- * @returns {Snapshot}
- */
-export function snapshot(messages) {
-  return {
-    messages: [...messages],
-    revs: revisions(messages),
-    marks: Float64Array.from(messages, infoMark),
-  };
-}
+/** @typedef {{messages: Message[], revs: Revisions}} Snapshot a list of the host at one step, before anything is changed in it */
 
 export class Mirror {
   /**
@@ -42,10 +25,21 @@ export class Mirror {
     this.sessionID = sessionID;
     /** @type {string | undefined} the session that this one is a child of */
     this.parent = undefined;
-    /** @type {{generation: number, revs: Revisions, marks: Float64Array} | null} */
+    /** @type {{generation: number, revs: Revisions} | null} */
     this.held = null;
+    /** of the last snapshot */
+    this.seen = revisions([]);
     /** @type {Set<string>} messages that events named since the last sync */
     this.edited = new Set();
+  }
+
+  /**
+   * @param {Message[]} messages
+   * @returns {Snapshot}
+   */
+  snapshot(messages) {
+    this.seen = this.seen.of(messages);
+    return { messages: [...messages], revs: this.seen };
   }
 
   /**
@@ -100,14 +94,14 @@ export class Mirror {
    * @param {Snapshot} list
    * @param {Promise<string[]>} sending ends with the binary's name for the list
    */
-  async #settled({ revs, marks }, sending) {
+  async #settled({ revs }, sending) {
     const { generation } = this.connection;
     const edited = this.edited;
     this.edited = new Set(); // what is edited from now on is not in this list
     this.held = null;
     try {
       const names = await sending;
-      if (names.at(-1) === revs.at()) this.held = { generation, revs, marks };
+      if (names.at(-1) === revs.at()) this.held = { generation, revs };
     } catch (error) {
       for (const id of edited) this.edited.add(id);
       throw error;
@@ -118,15 +112,11 @@ export class Mirror {
    * How many leading messages the binary has as they are now. A process that was
    * never told about the session is taken to know all of it from its store.
    * @param {Snapshot} list
-   * @param {{revs: Revisions, marks: Float64Array} | null} held
+   * @param {{revs: Revisions} | null} held
    */
-  #unchanged({ messages, revs, marks }, held) {
+  #unchanged({ revs }, held) {
     const same = held ? revs.common(held.revs) : revs.count;
-    if (!held && this.edited.size === 0) return same;
-    for (let i = 0; i < same; i++) {
-      if (held && marks[i] !== held.marks[i]) return i;
-      if (this.edited.has(messages[i].info.id)) return i;
-    }
+    for (let i = 0; i < same && this.edited.size > 0; i++) if (this.edited.has(revs.id(i))) return i;
     return same;
   }
 
