@@ -29,9 +29,12 @@ type Recording struct {
 	ForceTier   Tier   `json:"forceTier,omitempty"`
 	Ablate      string `json:"ablate,omitempty"` // mechanisms that an experiment replaced
 	DemoteShare int    `json:"demoteShare"`      // of the budget
-	ForceMark   int    `json:"forceMark"`
-	LeastGain   int    `json:"leastGain"` // what a fold that nothing forces must free
-	TurnMost    int    `json:"turnMost"`  // a turn larger than this may be folded inside
+	// PromoteBelow is the share of the budget below which a full fold promotes; folds
+	// of before it have none and promoted only to twice as much.
+	PromoteBelow int `json:"promoteBelow,omitempty"`
+	ForceMark    int `json:"forceMark"`
+	LeastGain    int `json:"leastGain"` // what a fold that nothing forces must free
+	TurnMost     int `json:"turnMost"`  // a turn larger than this may be folded inside
 
 	Moment FoldMoment `json:"moment"`
 }
@@ -89,7 +92,7 @@ const (
 	VerdictTarget Verdict = "target" // its history is over the budget
 	VerdictLimit  Verdict = "limit"  // its messages are over the limit
 	VerdictUnfair Verdict = "unfair" // its last demotion is much dearer than that of a full fold
-	VerdictSmall  Verdict = "small"  // it keeps a prefix that a full fold would show twice as much of
+	VerdictSmall  Verdict = "small"  // a full fold promotes what it would leave small
 	VerdictDearer Verdict = "dearer" // one that keeps more pairs will do
 )
 

@@ -50,8 +50,7 @@ type Option struct {
 // among those whose history holds the target and whose last demotion is at
 // most s.Fairness times as dear as that of a full fold. A quiet old prefix is
 // thus left alone, and still the newest work is not starved to spare it. Nor is
-// a prefix left alone that an earlier emergency made small: if a full fold can
-// show twice as much, it is made.
+// a prefix left alone that an earlier emergency made small: promotion, as lifted says.
 //
 // budget is the history budget, target what a selection that demotes goes down
 // to; limit is what all messages of the next request may weigh, 0 for no limit.
@@ -68,7 +67,7 @@ func Choose(m *Material, budget, target, limit int, s Settings) Option {
 	}
 	for kept := most; kept > 0; kept-- {
 		o := m.option(kept, budget, target, limit, s)
-		verdict := o.fair(&full, limit, s)
+		verdict := o.fair(&full, limit, promoteMark(budget, s), s)
 		weighed = append(weighed, o.weighed(verdict))
 		if verdict == compartments.VerdictMade {
 			return made(o)
@@ -78,8 +77,21 @@ func Choose(m *Material, budget, target, limit int, s Settings) Option {
 	return made(full)
 }
 
+// promoteMark is the size of the rendered history, in tokens, below which a fold
+// that spares old pairs gives way to one that shows more.
+func promoteMark(budget int, s Settings) int { return share(budget, s.PromoteBelow) }
+
+// lifted reports whether a full fold promotes what this one would leave small:
+// below the mark if it shows a tenth more, else if it shows twice as much. It goes
+// up to what demotions go down to, and that is above the mark, so that the next
+// fold does not do it again; nor does that if all there is stands at its highest
+// tier already.
+func (o *Option) lifted(full *Option, mark int) bool {
+	return full.Fits && (o.head() < mark && 10*full.head() > 11*o.head() || 2*o.head() < full.head())
+}
+
 // fair says whether a fold that keeps pairs will do, and if not why.
-func (o *Option) fair(full *Option, limit int, s Settings) compartments.Verdict {
+func (o *Option) fair(full *Option, limit, mark int, s Settings) compartments.Verdict {
 	switch {
 	case !o.Fits:
 		return compartments.VerdictTarget
@@ -87,7 +99,7 @@ func (o *Option) fair(full *Option, limit int, s Settings) compartments.Verdict 
 		return compartments.VerdictLimit
 	case full.Selection.last > 0 && o.Selection.last > full.Selection.last*loss(s.Fairness):
 		return compartments.VerdictUnfair
-	case full.Fits && 2*o.head() < full.head():
+	case o.lifted(full, mark):
 		return compartments.VerdictSmall
 	}
 	return compartments.VerdictMade

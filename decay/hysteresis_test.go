@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"ctxplugin/compartments"
+
+	"pgregory.net/rapid"
 )
 
 // swinging is the history budget of fold n: 5 % above and below 12,000 tokens.
@@ -67,7 +69,7 @@ func TestPromotion(t *testing.T) {
 	m := materialOf(0, 40)
 	refold(m, 2_500, s)
 	small := m.Pairs[0].Layout.Tokens
-	if changed := refold(m, 3_500, s); changed > 0 {
+	if changed := refold(m, 2_700, s); changed > 0 {
 		t.Errorf("a little room changes %d tiers", changed)
 	}
 	promoted := refold(m, 12_000, s)
@@ -81,6 +83,68 @@ func TestPromotion(t *testing.T) {
 	if changed := refold(m, 12_000, s); changed > 0 {
 		t.Errorf("another fold changes %d tiers", changed)
 	}
+}
+
+// TestPromotion_Mark: below its own mark a history is promoted, up to what a demotion
+// goes down to; above the mark it is left alone, and without the mark too.
+func TestPromotion_Mark(t *testing.T) {
+	const budget = 12_000
+	for _, c := range []struct {
+		was, mark int // share of the budget that the history was made for; the mark, permille
+		lifted    bool
+	}{{600, 800, true}, {750, 800, true}, {980, 800, false}, {600, 500, false}, {600, 0, false}} {
+		s := Defaults()
+		s.PromoteBelow = c.mark
+		m := materialOf(0, 40)
+		refold(m, share(budget, c.was), s)
+		was := m.Pairs[0].Layout.Tokens
+		changed := refold(m, budget, s)
+		is := 0
+		for _, p := range m.Pairs {
+			is += p.Layout.Tokens
+		}
+		switch {
+		case !c.lifted && (changed > 0 || is != was):
+			t.Errorf("%+v: %d tiers change, %d tokens become %d", c, changed, was, is)
+		case c.lifted && (changed == 0 || is < share(budget, c.mark) || is > share(budget, s.DemoteTo)):
+			t.Errorf("%+v: %d tiers change, %d tokens become %d", c, changed, was, is)
+		}
+	}
+}
+
+// TestPromotion_Settles: a budget that grows and then stays is followed once at most.
+// What a fold leaves below the mark a full fold could not lift by a tenth; and none that
+// promotes shows less than it found.
+func TestPromotion_Settles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Defaults()
+		s.PromoteBelow = rapid.IntRange(0, s.DemoteTo-50).Draw(t, "mark")
+		m := &Material{New: randomCandidates(t)}
+		m.Keeps = make([]int, len(m.New)+1)
+		small := rapid.IntRange(500, 20_000).Draw(t, "small")
+		budget := small + rapid.IntRange(0, 40_000).Draw(t, "more")
+		refold(m, small, s)
+		head := func() (n int) {
+			for _, p := range m.Pairs {
+				n += p.Layout.Tokens
+			}
+			return n
+		}
+		was, pairs := head(), len(m.Pairs)
+		o := Choose(m, budget, share(budget, s.DemoteTo), 0, s)
+		full := m.option(0, budget, share(budget, s.DemoteTo), 0, s)
+		if mark := promoteMark(budget, s); o.Fits && full.Fits && o.head() < mark && full.head() > o.head()+o.head()/10 {
+			t.Fatalf("%d tokens are left, below the mark of %d, and %d could be shown", o.head(), mark, full.head())
+		}
+		kept := m.option(len(m.Pairs), budget, share(budget, s.DemoteTo), 0, s)
+		if pairs > 0 && o.Divergence == 0 && kept.lifted(&full, promoteMark(budget, s)) && full.head() < was {
+			t.Fatalf("a promotion from %d tokens to %d", was, full.head())
+		}
+		refold(m, budget, s)
+		if changed := refold(m, budget, s); changed > 0 {
+			t.Fatalf("another fold changes %d tiers", changed)
+		}
+	})
 }
 
 // TestSpacing_MovesAsTheRoots: the cheapest growth between folds is as the root of

@@ -4,7 +4,7 @@ import "ctxplugin/compartments"
 
 // Record begins the recording of a fold with the moment at which it is weighed.
 func (m Moment) Record(w Window, s Settings) *compartments.Recording {
-	return &compartments.Recording{HalfLife: s.HalfLife, Fairness: s.Fairness, ForceTier: s.ForceTier, Ablate: s.Ablate.String(), DemoteShare: s.DemoteTo, ForceMark: s.ForceMark,
+	return &compartments.Recording{HalfLife: s.HalfLife, Fairness: s.Fairness, PromoteBelow: s.PromoteBelow, ForceTier: s.ForceTier, Ablate: s.Ablate.String(), DemoteShare: s.DemoteTo, ForceMark: s.ForceMark,
 		Floors: s.RecordedFloors(), LeastGain: LeastGain(w.Usable, s), TurnMost: share(w.Usable, s.TurnShare),
 		Moment: compartments.FoldMoment{Grown: m.Growth, Turn: m.Turn, TurnStart: m.TurnStart,
 			Cold: m.Cold, Overflowed: m.Overflowed, Stale: m.Stale, Asked: m.Asked, Pending: m.Pending}}

@@ -23,9 +23,10 @@ type Settings struct {
 	TailMax   int // tokens
 	TailTurns int // newest turns that stay whole if the tail takes at most a third more for them
 
-	DemoteTo  int // share of the history budget that a demotion goes down to
-	LeastGain int // share of the usable window that a fold must free
-	TurnShare int // share of the usable window past which a turn may be folded inside
+	DemoteTo     int // share of the history budget that a demotion goes down to, and a promotion up to
+	PromoteBelow int // share of the history budget below which a history is promoted
+	LeastGain    int // share of the usable window that a fold must free
+	TurnShare    int // share of the usable window past which a turn may be folded inside
 
 	TurnsAhead int // turns looked back on for the largest turn
 	HalfLife   int // compartments after which value has halved
@@ -78,7 +79,7 @@ func Defaults() Settings {
 		ForceMark: 850, ForceAim: 600,
 		HistoryShare: 160, HistoryMin: 2000, HistoryMax: 40000,
 		TailShare: 200, TailMax: 24000, TailTurns: 5,
-		DemoteTo: 900, LeastGain: 50, TurnShare: 250,
+		DemoteTo: 920, PromoteBelow: 800, LeastGain: 50, TurnShare: 250,
 		TurnsAhead: 15, HalfLife: 16, Fairness: 3,
 		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400, StubNames: 4000,
 		Floors: defaultFloors(), Prefer: PreferBalance,

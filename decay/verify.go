@@ -93,7 +93,7 @@ type Replayed struct {
 
 // recordedSettings are the recorded settings that selection and choice read.
 func recordedSettings(r *compartments.Recording) Settings {
-	s := Settings{HalfLife: r.HalfLife, Fairness: r.Fairness, ForceTier: r.ForceTier}
+	s := Settings{HalfLife: r.HalfLife, Fairness: r.Fairness, ForceTier: r.ForceTier, PromoteBelow: r.PromoteBelow}
 	copy(s.Floors[:], r.Floors)
 	s.Ablate, _ = ParseAblation(r.Ablate) // a name that is gone replaces nothing
 	return s
@@ -121,7 +121,7 @@ func Replay(r *compartments.Recording, lookup Lookup) (*Replayed, error) {
 		return nil, fmt.Errorf("the recording does not begin with the full fold")
 	}
 	for i := range out.Options[1:] {
-		if o := &out.Options[i+1]; o.fair(full, r.Limit, s) == compartments.VerdictMade {
+		if o := &out.Options[i+1]; o.fair(full, r.Limit, promoteMark(r.Budget, s), s) == compartments.VerdictMade {
 			out.Made = o
 			break
 		}

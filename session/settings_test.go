@@ -41,6 +41,7 @@ var promises = []promise{
 	{"tailMost", 1000, func(s *decay.Settings) *int { return &s.TailMax }, asked(raw), less, nil},
 	{"tailTurns", 40, func(s *decay.Settings) *int { return &s.TailTurns }, asked(raw), more, nil},
 	{"demoteTo", 40, func(s *decay.Settings) *int { return &s.DemoteTo }, narrow(asked(weight)), less, nil},
+	{"promoteBelow", 0, func(s *decay.Settings) *int { return &s.PromoteBelow }, byPressure(widened), less, nil},
 	{"leastGain", 50, func(s *decay.Settings) *int { return &s.LeastGain }, asked(folds), less, nil},
 	{"turnShare", 100, func(s *decay.Settings) *int { return &s.TurnShare }, untilFoldInTurn, more, nil},
 	{"turnsAhead", 1, func(s *decay.Settings) *int { return &s.TurnsAhead }, byPressure(afterLargeTurn), more, nil},
@@ -212,8 +213,17 @@ func (h *host) goOn(turns, steps, size int) {
 
 func weight(h *host) int { return h.reply.Stats.Messages }
 func folds(h *host) int  { return h.folds }
-func raw(h *host) int    { return len(h.last) - 2*len(h.plan.Head) }
-func stubs(h *host) int  { return len(h.plan.Edits) }
+
+// history is what stands for what is out of view, in tokens.
+func history(h *host) (n int) {
+	for _, pair := range h.foldsStored()[h.folds-1].Layout {
+		n += pair.Tokens
+	}
+	return n
+}
+
+func raw(h *host) int   { return len(h.last) - 2*len(h.plan.Head) }
+func stubs(h *host) int { return len(h.plan.Edits) }
 
 // stubbed is the size of all stubs, in characters.
 func stubbed(h *host) (n int) {
@@ -351,6 +361,18 @@ func rereading(h *host) int {
 		h.request()
 	}
 	return askedAt(1, 100, stubs)(h)
+}
+
+// widened is what the history takes after the first fold in a window that has room for
+// half as much again as that in which it was made small.
+func widened(h *host) int {
+	h.context = 30_000
+	h.goOn(60, 3, 1900)
+	h.context = 45_000
+	for before := h.folds; h.folds == before; {
+		h.goOn(1, 3, 1900)
+	}
+	return history(h)
 }
 
 // ofSource counts the characters of the stubs of files full of names.

@@ -165,6 +165,8 @@ func TestReadConfig_Warnings(t *testing.T) {
 		{"aim above mark", `{"forceMark": 50}`, []string{"FILE: forceAim 60 is above what forceMark 50 allows; 45 is used"},
 			func(c *config) bool { return c.ForceAim == 450 }},
 		{"least above most", `{"historyLeast": 50000}`, []string{"FILE: historyLeast 50000 is above what historyMost 40000 allows; 40000 is used"}, nil},
+		{"promotion above demotion", `{"demoteTo": 60}`, []string{"FILE: promoteBelow 80 is above what demoteTo 60 allows; 55 is used"},
+			func(c *config) bool { return c.PromoteBelow == 550 }},
 		{"preview above output", `{"stubOver": 100}`, []string{"FILE: stubPreview 400 is above what stubOver 100 allows; 100 is used"}, nil},
 		{"word", `{"logLevel": "loud"}`, []string{`FILE:1: logLevel has to be one of debug, info, warn, error, off; "info" stays`}, nil},
 		{"no JSON", "{\n\"halfLife\" 3}", []string{"FILE: line 2, column 12: invalid character '3' after object name; the file is left as it is and the defaults are used"}, nil},

@@ -82,6 +82,8 @@ var keys = []key{
 		"So many of the newest turns stay whole if such steps then take at most a third more than their share."),
 	number("demoteTo", percent, 20, 100, func(s *decay.Settings) *int { return &s.DemoteTo },
 		"Above its budget the history is demoted down to this share of it; below, it is promoted up to it."),
+	number("promoteBelow", percent, 0, 95, func(s *decay.Settings) *int { return &s.PromoteBelow },
+		"Where a fold would leave less of the history than this share of its budget and can show more, it promotes what earlier folds made small; at least 5 below demoteTo."),
 	number("leastGain", percent, 1, 50, func(s *decay.Settings) *int { return &s.LeastGain },
 		"Share of the usable window that a fold must free, and by which the session must have grown since the last one."),
 	number("turnShare", percent, 1, 100, func(s *decay.Settings) *int { return &s.TurnShare },
@@ -237,6 +239,7 @@ func (c *config) settle() (changed []string) {
 	}
 	s := &c.Settings
 	lower("forceAim", &s.ForceAim, fmt.Sprintf("forceMark %d", s.ForceMark/10), s.ForceMark-50, 10)
+	lower("promoteBelow", &s.PromoteBelow, fmt.Sprintf("demoteTo %d", s.DemoteTo/10), s.DemoteTo-50, 10)
 	lower("historyLeast", &s.HistoryMin, fmt.Sprintf("historyMost %d", s.HistoryMax), s.HistoryMax, 1)
 	lower("stubPreview", &s.StubPreview, fmt.Sprintf("stubOver %d", s.StubOver), s.StubOver, 1)
 	return changed
