@@ -261,8 +261,9 @@ func TestSlow_NothingWaits(t *testing.T) {
 			h.step(words(i), 2500)
 		}
 	}
-	if h.folds == 0 || len(slow.asked) != 1 {
-		t.Fatalf("%d folds; the slow historian was asked %d times", h.folds, len(slow.asked))
+	<-slow.asked // behind the requests, whenever it gets to it
+	if h.folds == 0 || len(slow.asked) != 0 {
+		t.Fatalf("%d folds; the slow historian was asked %d times", h.folds, 1+len(slow.asked))
 	}
 	if _, err := h.s.Status(context.Background(), h.id); err != nil {
 		t.Fatal(err)

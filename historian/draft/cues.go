@@ -6,8 +6,9 @@ import (
 	"unicode"
 )
 
-// wishForm finds words that say in the writer's own words what the user wants.
-var wishForm = regexp.MustCompile(`\b(?:the |this )?users?(?:'s)?\s+(?:\w+\s+){0,2}?(?:asks?|asked|wants?|wanted|says?|said|tells?|told|requires?|required|requests?|requested|insists?|insisted|orders?|ordered|instructs?|instructed|instructions?|prefers?|preferred|demands?|demanded|needs?|needed|approves?|approved|confirms?|confirmed|rejects?|rejected|forbids?|forbade|allows?|allowed|agrees?|agreed|wishes|decided|decides)\b|\b(?:as |per )(?:requested|asked|ordered|instructed|told|wished) by the user\b|\bat the user's request\b`)
+// wishForm finds words that say in the writer's own words what the user wants: not
+// what users of the program that is worked on do.
+var wishForm = regexp.MustCompile(`(?:\b(?:the|this|our) |(?:^|: |\] |\. |- )(?:the )?)user (?:(?:has|had|have|is|was|also|then|explicitly|clearly|only|now|first|later|does|did|not|never|again|just|already) ){0,3}(?:asks?|asked|wants?|wanted|says|said|tells?|told|requires?|required|requested|insists?|insisted|orders|ordered|instructs?|instructed|prefers?|preferred|demands?|demanded|approves?|approved|confirms?|confirmed|rejects?|rejected|forbids?|forbade|agrees?|agreed|wishes|decided|decides)\b|\b(?:as |per )(?:requested|asked|ordered|instructed|told|wished) by the user\b|\b(?:at|on|by|per) the user's (?:request|order|demand|wish|instructions?)\b|\bthe user's (?:instructions?|orders?|wish|demand)\b`)
 
 // wishPhrases do the same in other languages.
 var wishPhrases = [...]string{

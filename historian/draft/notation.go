@@ -243,11 +243,8 @@ func base(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
 // fresh lists the names of a text that were not written yet, at most so many, and
 // counts them as written.
 func (s *scribe) fresh(text string, most int) string {
-	if len(text) > namesRead {
-		text = text[:namesRead]
-	}
 	var out []string
-	historian.EachName(strings.ToValidUTF8(text, ""), func(name, key string) {
+	historian.EachName(head(text, namesRead), func(name, key string) {
 		low := strings.ToLower(key)
 		if len(out) >= most || len(key) > 90 || s.seen[low] || s.seen[strings.ToLower(base(key))] && len(base(key)) > 3 {
 			return
@@ -572,11 +569,17 @@ func stringsIn(raw string) []string {
 	return out
 }
 
+// head is the beginning of a text, up to a blank where one is near: half a secret
+// is not known for one.
 func head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "")
+	s = s[:n]
+	if at := strings.LastIndexAny(s, " \t\r\n"); at > n-400 && at > 0 {
+		s = s[:at]
+	}
+	return strings.ToValidUTF8(s, "")
 }
 
 // replyTags are the tags of a reply.

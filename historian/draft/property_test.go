@@ -276,6 +276,9 @@ func TestProperty_MutatedReplies(t *testing.T) {
 		}
 		covers(t, r, list)
 		checkStored(rt, r, list)
+		if len(b.ledger.calls) == 0 {
+			return // it says too little to be asked for
+		}
 		all++
 		good := b.ledger.calls[0].Verdict == compartments.CallGood
 		if good {

@@ -147,6 +147,20 @@ func TestValidate_Lenient(t *testing.T) {
 	}
 }
 
+// TestWishes: words for the user are told from words about users.
+func TestWishes(t *testing.T) {
+	for line, want := range map[string]bool{
+		"the user wants the cache gone": true, "user asked for a test": true, "outcome: [4] the user has explicitly requested it": true, "done as requested by the user": true, "at the user's request": true,
+		"o usuário pediu isso": true, "用户希望保留": true, "ユーザーが指示した": true, "why: user approved the plan": true,
+		"the user table has an index": false, "users want faster pages": false, "user requests are limited": false, "the user id is required": false, "login asks for a user name": false,
+		"each user said what it ordered": false, "a user confirmed flag": false,
+	} {
+		if got := wishes(line); got != want {
+			t.Errorf("wishes(%q) = %v", line, got)
+		}
+	}
+}
+
 // TestValidate_Borders: messages without words belong to the compartment before, and
 // a border inside a group of calls moves as long as no words are at stake.
 func TestValidate_Borders(t *testing.T) {

@@ -85,6 +85,7 @@ const (
 	inputMost     = 32_000 // tokens of a chunk: more in one request is written worse
 	inputLeast    = 700
 	aroundTokens  = 1_400 // what a request says besides the fixed part and the transcript
+	worthAsking   = 60    // tokens of a chunk: what says less is not worth the fixed part
 	badMost       = 2     // chunks in a row before a candidate is passed over
 	pauseFirst    = 2 * time.Second
 	pauseMost     = time.Minute // a backend that wants more is not waited for
@@ -143,6 +144,11 @@ func (j *job) cover(ctx context.Context, from, to, k, share int) []made {
 			return append(out, j.cover(ctx, from, to, k+1, 1)...)
 		}
 		ch := j.reader.next(from, to, l)
+		if ch.tokens < worthAsking {
+			out = append(out, j.byRule(ch.from, ch.to)...)
+			from = ch.to
+			continue
+		}
 		pieces, verdict := j.ask(ctx, &ch, k, output)
 		switch {
 		case len(pieces) > 0:
