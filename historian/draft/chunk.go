@@ -36,7 +36,7 @@ type Chunk struct {
 // Chunks shows how a reading is cut and written for requests of about input tokens
 // each, whose replies may take about reply tokens.
 func Chunks(x *historian.Reading, count func(string) int, input, reply int) []Chunk {
-	r := reader{x, count}
+	r := newReader(x, count)
 	var out []Chunk
 	for _, c := range r.chunks(0, len(x.Range().Messages), limits{input, reply}) {
 		out = append(out, Chunk{c.from, c.to, c.text, c.tokens})
@@ -52,8 +52,21 @@ type limits struct {
 
 // reader cuts the messages of a reading into chunks.
 type reader struct {
-	x     *historian.Reading
-	count func(string) int
+	x      *historian.Reading
+	count  func(string) int
+	scribe *scribe // that wrote nothing, for all that a scribe finds out beforehand
+}
+
+func newReader(x *historian.Reading, count func(string) int) *reader {
+	return &reader{x, count, newScribe(x)}
+}
+
+// root is the folder that is left out of paths.
+func (r *reader) root() string { return r.scribe.root }
+
+// anew returns a scribe that wrote nothing yet.
+func (r *reader) anew() *scribe {
+	return &scribe{x: r.x, seen: map[string]bool{}, root: r.scribe.root}
 }
 
 // legal reports whether a compartment may begin at a place.
@@ -98,7 +111,7 @@ type group struct {
 }
 
 func (r *reader) next(from, to int, l limits) chunk {
-	s := newScribe(r.x)
+	s := r.anew()
 	var groups []group
 	load, end, best := 0, -1, 0
 	for at := from; at < to; {

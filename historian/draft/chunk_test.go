@@ -14,7 +14,7 @@ import (
 // noted is the whole of a range in the notation.
 func noted(t testing.TB, r historian.Range) string {
 	t.Helper()
-	rd := reader{read(t, r), counter.Count}
+	rd := newReader(read(t, r), counter.Count)
 	c := rd.next(0, len(r.Messages), limits{1 << 20, 1 << 20})
 	return c.text
 }
@@ -34,6 +34,38 @@ func TestNotation(t *testing.T) {
 	}
 	if strings.Count(got, "// more code") > 1 || strings.Contains(got, "goroutine 7") {
 		t.Errorf("output was not reduced:\n%s", got)
+	}
+}
+
+// TestNotation_Paths: the folder that all files are in is said once, not in each
+// call; of a patch only what it changes is shown.
+func TestNotation_Paths(t *testing.T) {
+	r := talk("U tidy up", "A I do.", "E /home/dev/app/src/a.go => a()", "E /home/dev/app/src/b.go => b()", "E /home/dev/app/docs/c.md => c", "E /home/dev/app/d.go => d()",
+		"E /home/dev/app/e.go => e()", "E /home/dev/app/f.go => f()", "$ go test /home/dev/app/src => ok")
+	r.Messages[1].Parts = append(r.Messages[1].Parts, compartments.Part{Kind: compartments.PartTool, Type: "tool", Tool: "apply_patch", Status: compartments.StatusCompleted, Output: "done",
+		Input: `{"patchText":"*** Begin Patch\n*** Update File: /home/dev/app/src/a.go\n@@\n context\n-gone()\n+came()\n*** End Patch"}`})
+	x := read(t, r)
+	if got := rootOf(x); got != "/home/dev/app/" {
+		t.Fatalf("root %q", got)
+	}
+	got := noted(t, r)
+	for _, want := range []string{"* edit src/a.go (+1/-1)", "* edit docs/c.md", "* shell go test src\n", "* patch src/a.go (+1/-1)\n  with: came()"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "/home/dev") || strings.Contains(got, "Begin Patch") || strings.Contains(got, "context") {
+		t.Errorf("too much is shown:\n%s", got)
+	}
+	b := newBench(&scripted{steps: []step{says("no")}})
+	if _, err := b.Write(t.Context(), closed(r)); err != nil {
+		t.Fatal(err)
+	}
+	if p := b.models[0].asked[0].Prompt; !strings.Contains(p, "below /home/dev/app/ unless") {
+		t.Errorf("the folder is not said:\n%s", p)
+	}
+	if got := rootOf(read(t, importer())); got != "" {
+		t.Errorf("root %q of paths that are none", got)
 	}
 }
 
@@ -127,7 +159,7 @@ func TestChunks_Runs(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := limits{rapid.IntRange(300, 4000).Draw(t, "input"), rapid.IntRange(300, 8000).Draw(t, "reply")}
-		rd := reader{x, counter.Count}
+		rd := newReader(x, counter.Count)
 		list := rd.chunks(0, len(r.Messages), l)
 		load, at := 0, 0
 		s := newScribe(x)
@@ -164,7 +196,7 @@ func TestChunks_Oversized(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("line %d says a few words about the matter", i))
 	}
 	r := talk("U "+strings.Join(lines, "\n"), "A I see.", "U go on", "A done")
-	rd := reader{read(t, r), counter.Count}
+	rd := newReader(read(t, r), counter.Count)
 	list := rd.chunks(0, len(r.Messages), limits{1200, 1200})
 	if len(list) != 1 || list[0].tokens > 1200 {
 		t.Fatalf("%d chunks, the first of %d tokens", len(list), list[0].tokens)
@@ -181,7 +213,7 @@ func TestChunks_Oversized(t *testing.T) {
 func TestChunks_Ends(t *testing.T) {
 	r := long(40)
 	x := read(t, r)
-	rd := reader{x, counter.Count}
+	rd := newReader(x, counter.Count)
 	starts := map[int]bool{len(r.Messages): true}
 	for _, s := range x.Starts() {
 		starts[s] = true
@@ -216,7 +248,7 @@ func FuzzNotation(f *testing.F) {
 			p.Input, p.Output, p.HasExit, p.ExitCode = input, output, failed, 1
 		}
 		r = rangeOver(r.Messages)
-		rd := reader{read(t, r), counter.Count}
+		rd := newReader(read(t, r), counter.Count)
 		for _, c := range rd.chunks(0, len(r.Messages), limits{800, 800}) {
 			checkNotation(t, r.Messages, c.text)
 			if c.tokens > 1600 {

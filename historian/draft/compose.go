@@ -145,7 +145,7 @@ func addNames(p *piece, t compartments.Tier, names []string, above string, fits 
 	said := p.title + "\n" + strings.Join(lines, "\n")
 	for left := namesMost[t]; left > 0 && len(names) > 0; names = names[1:] {
 		n := names[0]
-		if len(n) > 70 || strings.Contains(said, n) || above != "" && !strings.Contains(above, n) || untagged(n) != n {
+		if len(n) > 70 || strings.Contains(said, n) || strings.Contains(base(n), ".") && strings.Contains(said, base(n)) || above != "" && !strings.Contains(above, n) || untagged(n) != n {
 			continue
 		}
 		next := slices.Clone(lines)

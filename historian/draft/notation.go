@@ -58,10 +58,58 @@ type scribe struct {
 	x    *historian.Reading
 	seen map[string]bool
 	todo string // the list that was shown last
+	root string // folder that is left out of paths in calls, with its slash; "" for none
 }
 
 func newScribe(x *historian.Reading) *scribe {
-	return &scribe{x: x, seen: map[string]bool{}}
+	return &scribe{x: x, seen: map[string]bool{}, root: rootOf(x)}
+}
+
+// rootOf is the folder below which most files are that calls name by their whole
+// path, with its slash; "" if there is none, or it is too short to be worth a word.
+func rootOf(x *historian.Reading) string {
+	const most, least = 400, 6 // paths that are looked at, and that make a root
+	var paths []string
+	for i := 0; i < len(x.Range().Messages) && len(paths) < most; i++ {
+		for _, c := range x.Calls(i) {
+			for _, p := range append([]string{c.Path}, pathsOf(c.Changes)...) {
+				if strings.HasPrefix(p, "/") {
+					paths = append(paths, p)
+				}
+			}
+		}
+	}
+	root := ""
+	for len(paths) >= least {
+		counts, next := map[string]int{}, ""
+		for _, p := range paths {
+			if rest, ok := strings.CutPrefix(p, root); ok {
+				if at := strings.IndexByte(rest[min(1, len(rest)):], '/'); at >= 0 {
+					folder := root + rest[:at+2]
+					counts[folder]++
+					if counts[folder] > counts[next] || counts[folder] == counts[next] && folder < next {
+						next = folder
+					}
+				}
+			}
+		}
+		if 5*counts[next] < 4*len(paths) {
+			break
+		}
+		root = next
+	}
+	if strings.Count(root, "/") < 3 || historian.Safe(root) != root {
+		return ""
+	}
+	return root
+}
+
+func pathsOf(changes []historian.Change) []string {
+	out := make([]string, len(changes))
+	for i := range changes {
+		out[i] = changes[i].Path
+	}
+	return out
 }
 
 // entry is one message in the notation.
@@ -294,7 +342,11 @@ func (s *scribe) call(c *historian.Call, d *detail) []string {
 	if c.Kind == "todo" {
 		return s.todos(c, d)
 	}
-	lines := []string{s.note(markCall + untagged(s.asked(c, d)))}
+	asked := s.asked(c, d)
+	if s.root != "" {
+		asked = strings.ReplaceAll(asked, s.root, "")
+	}
+	lines := []string{s.note(markCall + untagged(asked))}
 	if body := s.brought(c, d); body != "" {
 		lines = append(lines, body)
 	}
@@ -384,8 +436,12 @@ func (s *scribe) brought(c *historian.Call, d *detail) string {
 	}
 	old := stringField(c.Input, "oldString", "old_string", "old_str", "oldText")
 	text := stringField(c.Input, "newString", "new_string", "new_str", "newText", "content", "file_text", "patchText", "patch", "input")
-	came := differing(historian.Lines(head(text, 4000)), historian.Lines(head(old, 4000)))
-	gone := differing(historian.Lines(head(old, 4000)), historian.Lines(head(text, 4000)))
+	came, gone := historian.Lines(head(text, 4000)), historian.Lines(head(old, 4000))
+	if c.Kind == "patch" {
+		came, gone = patched(came)
+	} else {
+		came, gone = differing(came, gone), differing(gone, came)
+	}
 	line := ""
 	if d.body > 0 && len(came) > 0 {
 		line = s.note(margin + "with: " + untagged(short(strings.Join(trimmed(came), " ¦ "), d.body)))
@@ -397,6 +453,21 @@ func (s *scribe) brought(c *historian.Call, d *detail) string {
 		line += " (names: " + names + ")"
 	}
 	return line
+}
+
+// patched are the lines that a patch adds and takes away.
+func patched(lines []string) (came, gone []string) {
+	for _, l := range lines {
+		t := strings.TrimSpace(l)
+		switch {
+		case strings.HasPrefix(t, "+++"), strings.HasPrefix(t, "---"), len(t) < 2:
+		case t[0] == '+':
+			came = append(came, t[1:])
+		case t[0] == '-':
+			gone = append(gone, t[1:])
+		}
+	}
+	return came, gone
 }
 
 func trimmed(lines []string) []string {

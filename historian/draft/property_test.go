@@ -222,7 +222,7 @@ func checkStored(t failer, r historian.Range, list []compartments.Compartment) {
 			if n := c.Tiers[tier].Tokens; n > room[tier]+spans+12 {
 				t.Fatalf("%d-%d %s: %d tokens, room for %d and %d of spans\n%s", c.First, c.Last, tier, n, room[tier], spans, text)
 			}
-			bare := cited.ReplaceAllString(askedForm.ReplaceAllString(text, ""), "")
+			bare := cited.ReplaceAllString(askedForm.ReplaceAllString(text, ""), " ")
 			for _, form := range [...]*regexp.Regexp{pathForm, hashForm, bigNumber} {
 				for _, name := range form.FindAllString(bare, -1) {
 					if len(name) > 4 && !strings.Contains(low, strings.ToLower(name)) {
@@ -261,7 +261,7 @@ func TestProperty_MutatedReplies(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		rd := reader{x, counter.Count}
+		rd := newReader(x, counter.Count)
 		c := rd.next(0, len(r.Messages), limits{1 << 20, 1 << 20})
 		reply := faithful(x, &c)
 		n := rapid.IntRange(0, 3).Draw(rt, "mutations")
@@ -311,7 +311,7 @@ func FuzzParse(f *testing.F) {
 	}
 	r := shortTalk()
 	x := read(f, r)
-	rd := reader{x, counter.Count}
+	rd := newReader(x, counter.Count)
 	c := rd.next(0, len(r.Messages), limits{1 << 20, 1 << 20})
 	if pieces, faults, _ := newValidator(x, &c, counter.Count).validate(parse(shortReply)); len(pieces) != 1 {
 		f.Fatal(faults)

@@ -41,10 +41,14 @@ func (j *job) prior() string {
 	for _, t := range titles {
 		b.WriteString(margin + untagged(short(historian.Safe(t), 160)) + "\n")
 	}
-	if b.Len() == 0 {
-		return ""
+	text := ""
+	if b.Len() > 0 {
+		text = "Recorded already, for orientation; nothing of it is to be written again:\n" + b.String() + "\n"
 	}
-	return "Recorded already, for orientation; nothing of it is to be written again:\n" + b.String() + "\n"
+	if root := j.reader.root(); root != "" {
+		text += "Paths of calls are below " + root + " unless they begin with a slash.\n\n"
+	}
+	return text
 }
 
 // charactersPerToken is how many characters a token has in a tier: few, for names
@@ -74,7 +78,7 @@ func (j *job) spans(c *chunk) string {
 // ahead shows how it went on behind a chunk, so that its last compartment is not
 // written blind.
 func (j *job) ahead(c *chunk) string {
-	s := newScribe(j.x)
+	s := j.reader.anew()
 	var b strings.Builder
 	for i := c.to; i < len(j.x.Range().Messages); i++ {
 		e := s.write(i, len(details)-1)

@@ -15,7 +15,7 @@ import (
 func held(t testing.TB, r historian.Range, reply string) (pieces []piece, faults, dropped []Fault) {
 	t.Helper()
 	x := read(t, r)
-	rd := reader{x, counter.Count}
+	rd := newReader(x, counter.Count)
 	c := rd.next(0, len(r.Messages), limits{1 << 20, 1 << 20})
 	return newValidator(x, &c, counter.Count).validate(parse(reply))
 }

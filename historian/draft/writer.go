@@ -47,7 +47,7 @@ func (w *Writer) Write(ctx context.Context, r historian.Range) ([]compartments.C
 	if starts := x.Starts(); !r.Closed && len(starts) > 1 {
 		end = starts[len(starts)-1]
 	}
-	j := &job{w: w, x: x, reader: reader{x, w.cfg.Count}, over: make([]bool, len(w.cfg.Candidates)), bad: make([]int, len(w.cfg.Candidates))}
+	j := &job{w: w, x: x, reader: newReader(x, w.cfg.Count), over: make([]bool, len(w.cfg.Candidates)), bad: make([]int, len(w.cfg.Candidates))}
 	list := j.cover(ctx, 0, end, 0, 1)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (w *Writer) report(session compartments.SessionID, s State) {
 type job struct {
 	w      *Writer
 	x      *historian.Reading
-	reader reader
+	reader *reader
 	over   []bool // by candidate: not asked again for this range
 	bad    []int  // by candidate: chunks in a row that it did not write to the rules
 	titles []string
