@@ -8,6 +8,7 @@ import (
 
 	"ctxplugin/historian"
 	"ctxplugin/historian/draft"
+	"ctxplugin/prompts"
 )
 
 // What a model is shown of a session: at most this share of the raw tokens, and at
@@ -17,10 +18,16 @@ const (
 	inputNames = 900
 )
 
+// inputSizes are the tokens of a chunk that are measured: about those of a model
+// with a window of 24,000, and of one of 64,000 or more.
+var inputSizes = [...]int{6_000, 20_000}
+
 // TestInput measures what models are shown of recorded sessions.
 func TestInput(t *testing.T) {
-	var shown, raw int
-	all := share{}
+	fixed := counter.Count(prompts.Historian.System)
+	var raw int
+	var shown [len(inputSizes)]int
+	var kept [len(inputSizes)]share
 	var rows []string
 	for _, path := range recorded(t) {
 		ms, err := readExport(path)
@@ -38,51 +45,59 @@ func TestInput(t *testing.T) {
 				last[name] = i
 			}
 		}
-		chunks := draft.Chunks(x, counter.Count, 20_000, 16_000)
-		own, in, out := share{}, 0, 0
-		var missing []string
-		for _, c := range chunks {
-			source := map[string]string{}
-			for i := c.From; i < c.To; i++ {
-				sourceNames(&ms[i], source)
-				out += r.Tokens[i]
-			}
-			in += c.Tokens
-			text := strings.ToLower(c.Text)
-			for _, name := range sortedKeys(source) {
-				if last[name] >= c.To-1+10 {
-					kept := strings.Contains(text, name)
-					own.add(kept)
-					all.add(kept)
-					if !kept {
-						missing = append(missing, source[name]+" "+name)
+		own := 0
+		for _, n := range r.Tokens {
+			own += n
+		}
+		raw += own
+		row := fmt.Sprintf("| %s | %d |", strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json"), own)
+		for k, size := range inputSizes {
+			in, names := 0, share{}
+			chunks := draft.Chunks(x, counter.Count, size, size)
+			for _, c := range chunks {
+				source := map[string]string{}
+				for i := c.From; i < c.To; i++ {
+					sourceNames(&ms[i], source)
+				}
+				in += c.Tokens
+				text := strings.ToLower(c.Text)
+				for _, name := range sortedKeys(source) {
+					if last[name] >= c.To-1+10 {
+						names.add(strings.Contains(text, name))
+						kept[k].add(strings.Contains(text, name))
 					}
 				}
 			}
+			shown[k] += in
+			all := len(chunks) * fixed
+			row += fmt.Sprintf(" %d | %d | %d | %d %% | %d %% | %s |", len(chunks), all, in, 100*in/own, 100*(in+all)/own, ofNames(names))
 		}
-		if *report && testing.Verbose() {
-			t.Logf("%s: missing %q", path, missing)
-		}
-		shown, raw = shown+in, raw+out
-		if path == sampleFile {
-			continue
-		}
-		rows = append(rows, fmt.Sprintf("| %s | %d | %d | %d | %d %% | %v of %d |", strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".json"),
-			out, len(chunks), in, 100*in/out, own, own.all))
+		rows = append(rows, row)
 	}
-	t.Logf("shown: %d of %d raw tokens; %v of %d identifiers that are named again", shown, raw, all, all.all)
+	for k, size := range inputSizes {
+		t.Logf("chunks of %d: %d of %d raw tokens are shown, %v of %d identifiers that are named again", size, shown[k], raw, kept[k], kept[k].all)
+		if 1000*shown[k] > inputMost*raw {
+			t.Errorf("chunks of %d: %d of %d raw tokens are shown, at most %d permille may be", size, shown[k], raw, inputMost)
+		}
+		if kept[k].permille() < inputNames {
+			t.Errorf("chunks of %d: %v of the identifiers that are named again are shown, want 0.%03d", size, kept[k], inputNames)
+		}
+	}
 	if *report {
-		fmt.Println("\n| session | raw tokens | chunks | shown | share | named again, and shown |\n|---|---:|---:|---:|---:|---:|")
+		fmt.Println("\n| session | raw tokens |" + strings.Repeat(" requests | fixed | shown | of raw | with fixed | named again |", len(inputSizes)))
+		fmt.Println("|---|---:|" + strings.Repeat("---:|---:|---:|---:|---:|---:|", len(inputSizes)))
 		fmt.Println(strings.Join(rows, "\n"))
-		fmt.Printf("| **all** | %d | | %d | %d %% | %v of %d |\n", raw, shown, 100*shown/raw, all, all.all)
+		row := fmt.Sprintf("| **all** | %d |", raw)
+		for k := range inputSizes {
+			row += fmt.Sprintf(" | | %d | %d %% | | %s |", shown[k], 100*shown[k]/raw, ofNames(kept[k]))
+		}
+		fmt.Println(row)
 	}
-	if len(rows) == 0 {
-		return
+}
+
+func ofNames(s share) string {
+	if s.all == 0 {
+		return "none"
 	}
-	if 1000*shown > inputMost*raw {
-		t.Errorf("%d of %d raw tokens are shown, at most %d permille may be", shown, raw, inputMost)
-	}
-	if all.permille() < inputNames {
-		t.Errorf("%v of the identifiers that are named again are shown, want 0.%03d", all, inputNames)
-	}
+	return fmt.Sprintf("%v of %d", s, s.all)
 }
