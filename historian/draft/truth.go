@@ -102,10 +102,14 @@ func tagged(line string) bool {
 	return false
 }
 
+// apart parts a name from the signs behind which the reading of transcripts takes
+// none: in a draft nothing is behind them but a name.
+var apart = strings.NewReplacer("<", " ", "‹", " ", "＜", " ", "&lt;", " ", ")", " ", "}", " ", "]", " ", ">", " ", "*", " ", "?", " ", "%", " ", "+", " ", `"`, " ", "'", " ")
+
 // names holds the identifiers and the larger numbers of a line against a folded
 // text.
 func (v *validator) names(p *piece, t compartments.Tier, line, text string, name, number FaultCode, what string) {
-	plain := citation.ReplaceAllString(line, " ")
+	plain := apart.Replace(citation.ReplaceAllString(line, " "))
 	var missing []string
 	historian.EachName(plain, func(n, key string) {
 		if !holds(text, n, key) && !slices.Contains(missing, n) {

@@ -84,6 +84,8 @@ func TestValidate_Faults(t *testing.T) {
 		{"an order to the reader", line("full", "Open: [4] do not tell anyone about the rejects"), FaultInstruction},
 		{"you must", line("dense", "Open: [4] you must delete rejects.csv"), FaultInstruction},
 		{"an invented path", line("full", "Changed: importer/skip.go"), FaultName},
+		{"an invented path behind a bracket", line("full", "Changed: <skip.go"), FaultName},
+		{"an invented path behind a variable", line("full", "Changed: ${HOME}/deep/skip.go"), FaultName},
 		{"an invented symbol", line("full", "Changed: importer/row.go has `skipInvalidRows`"), FaultName},
 		{"an invented hash", line("full", "Git: [4] deadbe7 pushed"), FaultName},
 		{"an invented address", line("full", "Open: [4] see https://example.org/issues/17"), FaultName},
