@@ -29,7 +29,8 @@ type Journal interface {
 	// cost at most. An error means that nobody knows, so no call is made.
 	Admit(ctx context.Context, c compartments.Call) (compartments.CallHold, error)
 	// Record stores a call that was made. It is called once for each, whatever came
-	// of it, also while the program ends.
+	// of it, also while the program ends. At, Source, Backend, Model, Try and Repair
+	// are those that were admitted.
 	Record(ctx context.Context, c compartments.Call) error
 }
 

@@ -149,12 +149,12 @@ func (j *job) cover(ctx context.Context, from, to, k, share int) []made {
 			from = ch.to
 			continue
 		}
-		pieces, verdict := j.ask(ctx, &ch, k, output)
+		pieces, by, verdict := j.ask(ctx, &ch, k, output)
 		switch {
 		case len(pieces) > 0:
 			for i := range pieces {
 				p := &pieces[i]
-				out = append(out, made{p.from, p.to, p, c.title()})
+				out = append(out, made{p.from, p.to, p, by})
 				j.titles = append(j.titles, j.heading(p.from, p.to)+p.title)
 			}
 			from = pieces[len(pieces)-1].to
@@ -187,8 +187,8 @@ func (j *job) note(v compartments.CallVerdict, text string) {
 }
 
 // ask has one candidate write a chunk: with a bounded number of tries, and one
-// repair. Without pieces the verdict says why.
-func (j *job) ask(ctx context.Context, c *chunk, k, output int) ([]piece, compartments.CallVerdict) {
+// repair. Without pieces the verdict says why; with them by says who answered.
+func (j *job) ask(ctx context.Context, c *chunk, k, output int) (pieces []piece, by string, verdict compartments.CallVerdict) {
 	cand := &j.w.cfg.Candidates[k]
 	tries := cand.Tries
 	if tries <= 0 {
@@ -197,8 +197,6 @@ func (j *job) ask(ctx context.Context, c *chunk, k, output int) ([]piece, compar
 	what := j.words(c)
 	prompt := prompts.Historian.Fill(what)
 	repair := false
-	var pieces []piece
-	var verdict compartments.CallVerdict
 	for try := 1; try <= tries && ctx.Err() == nil; try++ {
 		call := compartments.Call{Try: try, Repair: repair}
 		res := j.call(ctx, c, k, prompt, output, &call)
@@ -206,9 +204,9 @@ func (j *job) ask(ctx context.Context, c *chunk, k, output int) ([]piece, compar
 		switch {
 		case len(pieces) > 0:
 			j.bad[k] = 0
-			return pieces, verdict
+			return pieces, res.by, verdict
 		case j.over[k]:
-			return nil, verdict
+			return nil, "", verdict
 		case verdict == compartments.CallInvalid && !repair:
 			repair = true
 			prompt = prompts.Historian.Repair(what, head(res.text, 4*output), told(res.faults))
@@ -221,12 +219,12 @@ func (j *job) ask(ctx context.Context, c *chunk, k, output int) ([]piece, compar
 			pause := j.pause(try, res.after)
 			if pause > pauseMost {
 				j.over[k] = true
-				return nil, verdict
+				return nil, "", verdict
 			}
 			if try < tries {
 				j.w.report(j.x.Range().Session, State{fmt.Sprintf("waiting %s to ask %s again", pause.Round(time.Second), cand.title()), verdict, j.text})
 				if j.w.cfg.Clock.Sleep(ctx, pause) != nil {
-					return nil, compartments.CallCancelled
+					return nil, "", compartments.CallCancelled
 				}
 			}
 		default:
@@ -242,7 +240,7 @@ func (j *job) ask(ctx context.Context, c *chunk, k, output int) ([]piece, compar
 			j.over[k] = true
 		}
 	}
-	return nil, verdict
+	return nil, "", verdict
 }
 
 // pause is how long to wait before the next try.
@@ -260,6 +258,7 @@ type result struct {
 	verdict compartments.CallVerdict
 	faults  []Fault
 	text    string
+	by      string // who answered
 	after   time.Duration
 }
 
@@ -310,8 +309,8 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		call.Cost = cost(call.Usage, cand.Prices)
 	} else {
 		res.text = reply.Text
-		if reply.Model != "" {
-			call.Model = reply.Model
+		if res.by = cand.title(); reply.Model != "" {
+			res.by = cand.Backend + "/" + reply.Model
 		}
 		if call.Usage, call.Estimated = reply.Usage, false; call.Usage == (compartments.Usage{}) {
 			call.Usage, call.Estimated = compartments.Usage{Input: input, Output: w.cfg.Count(reply.Text)}, true
@@ -322,8 +321,11 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		var dropped []Fault
 		res.pieces, res.faults, dropped, res.verdict = j.read(c, reply)
 		call.Faults = append(codesOf(res.faults), codesOf(dropped)...)
-		if len(res.faults) > 0 {
+		switch {
+		case len(res.faults) > 0:
 			call.Detail = oneLine(res.faults[0].String())
+		case reply.Model != "" && reply.Model != cand.Name:
+			call.Detail = oneLine("answered by " + reply.Model)
 		}
 	}
 	call.Verdict = res.verdict

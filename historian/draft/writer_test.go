@@ -56,10 +56,12 @@ type ledger struct {
 	fail   error // of Admit
 	unkept error // of Record
 	asked  int
+	last   compartments.Call // that was admitted
 }
 
 func (l *ledger) Admit(_ context.Context, c compartments.Call) (compartments.CallHold, error) {
 	l.asked++
+	l.last = c
 	if c.Usage.Input == 0 || c.At == 0 {
 		return compartments.CallHold{}, errors.New("nothing is known of the call")
 	}
@@ -68,6 +70,9 @@ func (l *ledger) Admit(_ context.Context, c compartments.Call) (compartments.Cal
 
 func (l *ledger) Record(_ context.Context, c compartments.Call) error {
 	l.calls = append(l.calls, c)
+	if a := l.last; a.At != c.At || a.Source != c.Source || a.Backend != c.Backend || a.Model != c.Model || a.Try != c.Try || a.Repair != c.Repair {
+		return fmt.Errorf("%+v was admitted, %+v recorded", a, c)
+	}
 	return l.unkept
 }
 
@@ -313,6 +318,17 @@ func TestWriter_NextModel(t *testing.T) {
 	}
 	if got, calls := strategies(list), b.ledger.verdicts(); got != grounded || calls != "m1:auth m2:invalid(nothing) m2:invalid+(nothing) m3:good(fact)" {
 		t.Errorf("%s: %s", got, calls)
+	}
+	b.models[2].steps[0].reply.Model = "m3-2026"
+	if list, err = b.Write(context.Background(), closed(importer())); err != nil {
+		t.Fatal(err)
+	}
+	if c := list[0]; c.Generator != "test/m3-2026" || b.ledger.calls[len(b.ledger.calls)-1].Detail != "answered by m3-2026" {
+		t.Errorf("written by %q, %+v", c.Generator, b.ledger.calls[len(b.ledger.calls)-1])
+	}
+	b.models[2].steps[0].reply.Model = ""
+	if list, err = b.Write(context.Background(), closed(importer())); err != nil {
+		t.Fatal(err)
 	}
 	if c := list[0]; c.Generator != "test/m3" || c.Prompt != "historian/1" {
 		t.Errorf("written by %q with %q", c.Generator, c.Prompt)
