@@ -8,6 +8,9 @@ import (
 	"ctxplugin/lab/fixtures"
 )
 
+// againstNone marks what runs without a dimension are held against.
+const againstNone = "none"
+
 // floorShare is the floor that is tried on each dimension, permille.
 const floorShare = 500
 
@@ -16,8 +19,15 @@ const floorShare = 500
 // the choice without it that may take as many tokens.
 func (r *runner) ablate(h *history, c Condition, cs []compartments.Compartment) {
 	share := r.o.middle()
+	if c.Name == oracle {
+		cs = h.weighed(slices.Clone(cs)) // floors ask what is held
+	}
 	if c.Name == oracle { // which has all of it in much less
 		share = slices.Min(r.o.Shares)
+	}
+	for _, at := range h.moments() {
+		rec := ShownRecord{Condition: c, Form: FormTiers, Against: againstNone, Share: share, Budget: h.budget(at, share), Upto: at}
+		r.show(h, rec, h.tiered(before(cs, at), rec.Budget, r.policy, r.count))
 	}
 	for d := range fixtures.Dimensions {
 		without := h.without(d, cs, r.count)

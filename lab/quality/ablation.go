@@ -54,7 +54,7 @@ func ablationRows(records []Record) (without, floors []AblationRow) {
 		if d.UnmarshalText([]byte(name)) != nil {
 			continue
 		}
-		against := ablationKey{bank: key.bank, condition: key.condition, share: key.share}
+		against := ablationKey{bank: key.bank, condition: key.condition, share: key.share, against: againstNone}
 		if key.floor != "" {
 			against.against = name
 		}

@@ -53,7 +53,6 @@ func (h *history) modelled(ctx context.Context, name string, m historian.Model, 
 				r = tiers[tier-1]
 			}
 			last = r.Tokens
-			r.Survival = h.survivalOf(i, r.Text)
 			tiers[tier] = r
 			above = r.Text
 		}

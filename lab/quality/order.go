@@ -82,13 +82,15 @@ func (s *Summary) middle() int {
 // it is called supported, permille.
 const floorGain = 10
 
-// Verdict says what the runs say of a floor: it is supported if it brings at least one
-// point at equal tokens and the interval lies above zero, harmful if the interval lies
-// below, and otherwise nothing is known that would carry one.
+// Verdict says what the runs say of a floor: it is supported if at equal tokens it
+// brings at least one point over all probes, the interval lies above zero, and its own
+// probes gain; harmful if the interval lies below zero.
 func (r *AblationRow) Verdict() string {
 	switch {
-	case r.All.Low > 0 && r.All.Share >= floorGain:
+	case r.All.Low > 0 && r.All.Share >= floorGain && r.Own.Share > 0:
 		return "a floor"
+	case r.All.Low > 0 && r.All.Share >= floorGain:
+		return "no floor: others gain, not its own"
 	case r.All.High < 0:
 		return "no floor: it costs others more"
 	}

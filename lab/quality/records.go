@@ -107,7 +107,7 @@ type ShownRecord struct {
 	Level     string         `json:"level,omitempty"`   // of form flat the tier, of forms less and counted the one that is missing
 	Removed   string         `json:"removed,omitempty"` // the dimension that was taken out of all tiers
 	Floor     string         `json:"floor,omitempty"`   // the dimension that policy held at half
-	Against   string         `json:"against,omitempty"` // no floor, and the tokens that the one on this dimension took
+	Against   string         `json:"against,omitempty"` // what another is held against: no floor, and the tokens that the one on this dimension took; none: all dimensions
 	Share     int            `json:"share"`             // the budget, permille of what all take at full
 	Budget    int            `json:"budget"`            // the same in tokens
 	Upto      int            `json:"upto"`              // compartments of the history that were shown

@@ -236,24 +236,26 @@ func (r *runner) condition(h *history, c Condition, repeat int, cs []compartment
 // forms shows the compartments before a moment in all forms, under the budget of a
 // record. What the tiers are worth is asked of the built-in historian's alone.
 func (r *runner) forms(h *history, rec ShownRecord, cs []compartments.Compartment, show func(ShownRecord, shown)) {
-	rec.Form = FormTiers
-	show(rec, h.tiered(before(cs, rec.Upto), rec.Budget, r.policy, r.count))
+	put := func(form Form, level string, cs []compartments.Compartment, s decay.Settings) {
+		rec.Form, rec.Level = form, level
+		show(rec, h.tiered(cs, rec.Budget, s, r.count))
+	}
 	if rec.Condition.Name == canonical {
-		rec.Form = FormEven
-		show(rec, h.tiered(before(cs, rec.Upto), rec.Budget, even, r.count))
-		rec.Form = FormCounted
-		show(rec, h.tiered(counted(before(cs, rec.Upto)), rec.Budget, r.policy, r.count))
-		rec.Level = compartments.TierDense.String()
-		show(rec, h.tiered(less(counted(before(cs, rec.Upto)), compartments.TierDense), rec.Budget, r.policy, r.count))
-		rec.Level = ""
-		if len(h.session.Items) > 0 {
-			rec.Form = FormWorth
-			show(rec, h.tiered(h.weighed(before(cs, rec.Upto)), rec.Budget, r.policy, r.count))
-		}
+		put(FormTiers, "", before(cs, rec.Upto), r.policy)
+		put(FormEven, "", before(cs, rec.Upto), even)
+		put(FormCounted, "", counted(before(cs, rec.Upto)), r.policy)
+		put(FormCounted, compartments.TierDense.String(), less(counted(before(cs, rec.Upto)), compartments.TierDense), r.policy)
 		for _, tier := range compartments.Rendered[:len(compartments.Rendered)-1] {
-			rec.Form, rec.Level = FormLess, tier.String()
-			show(rec, h.tiered(less(before(cs, rec.Upto), tier), rec.Budget, r.policy, r.count))
+			put(FormLess, tier.String(), less(before(cs, rec.Upto), tier), r.policy)
 		}
+	} else {
+		put(FormTiers, "", h.averaged(before(cs, rec.Upto)), r.policy)
+	}
+	if len(h.session.Items) > 0 {
+		if rec.Condition.Name == canonical {
+			put(FormMean, "", h.averaged(before(cs, rec.Upto)), r.policy)
+		}
+		put(FormWorth, "", h.weighed(before(cs, rec.Upto)), r.policy)
 	}
 	for _, tier := range compartments.Rendered {
 		rec.Form, rec.Level = FormFlat, tier.String()

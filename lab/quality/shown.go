@@ -21,6 +21,7 @@ const (
 	// FormCounted is tiers, chosen by the survival in those dimensions alone of which a
 	// compartment has something. With a level that tier is missing besides.
 	FormCounted Form = "counted"
+	FormMean    Form = "mean" // tiers, chosen by what each holds on average
 )
 
 // shown is what a model would read of the history.
@@ -132,6 +133,38 @@ func less(cs []compartments.Compartment, without compartments.Tier) []compartmen
 			if t != without {
 				tiers[t] = r
 			}
+		}
+		cs[i].Tiers = tiers
+	}
+	return cs
+}
+
+// averaged gives all compartments the survival that a tier has on average, by the
+// planted items: the selection knows what to expect of a tier, and nothing of the
+// single compartment.
+func (h *history) averaged(cs []compartments.Compartment) []compartments.Compartment {
+	mean := map[compartments.Tier]int{}
+	for _, t := range compartments.Rendered {
+		kept, all := 0, 0
+		for i := range cs {
+			for _, it := range h.items[i] {
+				all++
+				if it.Grade(cs[i].Tiers[t].Text).Success {
+					kept++
+				}
+			}
+		}
+		if all > 0 {
+			mean[t] = 1000 * kept / all
+		}
+	}
+	for i := range cs {
+		tiers := map[compartments.Tier]compartments.Rendition{}
+		for t, r := range cs[i].Tiers {
+			for d := range r.Survival {
+				r.Survival[d] = uint16(mean[t])
+			}
+			tiers[t] = r
 		}
 		cs[i].Tiers = tiers
 	}

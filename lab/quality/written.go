@@ -122,7 +122,6 @@ func (h *history) rewritten(count func(string) int, pick func(tier compartments.
 				r = tiers[tier-1]
 			}
 			last = r.Tokens
-			r.Survival = h.survivalOf(i, r.Text)
 			tiers[tier] = r
 			above = said
 			total.Written += r.Tokens
@@ -133,8 +132,7 @@ func (h *history) rewritten(count func(string) int, pick func(tier compartments.
 	return out, total
 }
 
-// survivalOf measures a text by the items of its compartment, as a writer could who
-// keeps a record of them.
+// survivalOf measures a text by the planted items of its compartment.
 func (h *history) survivalOf(i int, text string) compartments.Survival {
 	var kept, all [compartments.Dimensions]int
 	for _, it := range h.items[i] {
