@@ -35,14 +35,11 @@ func wishes(low string) bool {
 	return false
 }
 
-// instructions speak to whoever reads the record, or about who writes it.
-var instructions = [...]string{
-	"ignore previous", "ignore all previous", "ignore the previous", "ignore any previous", "disregard previous", "disregard all", "disregard the",
-	"do not tell", "don't tell", "do not reveal", "don't reveal", "do not mention this", "don't mention this", "never mention", "do not inform", "keep this secret", "keep this hidden",
-	"you must", "you should", "you are now", "you have to", "your task is", "as an ai", "as a language model", "i cannot", "i can't", "i'm sorry", "i am unable", "system prompt",
-	"next turn", "next assistant", "future assistant",
-	"忽略之前", "忽略以上", "不要告诉", "你必须", "你应该", "以前の指示を無視", "이전 지시를 무시",
-}
+// orders speak to whoever reads the record, where a clause begins with them.
+var orders = regexp.MustCompile(`(?:^|[:\].;,!?-] ?|\b(?:and|then|but please|please|also) )(?:please )?(?:ignore (?:all |any |the )*(?:previous|above|prior|earlier)|disregard (?:all|any|the|previous|prior)|(?:do not|don't|never) (?:tell|reveal|mention|inform|disclose|report) |keep (?:this|it|that) (?:secret|hidden|to yourself)|you (?:must|should|have to|need to|are now|will now|are to) |your (?:task|job|new task|goal) is |from now on)|(?:忽略|无视)(?:之前|以上|先前)|不要告诉|你(?:必须|应该|要)|以前の指示を無視|이전 지시를 무시`)
+
+// confessions are what a model says of itself; a transcript may hold them too.
+var confessions = [...]string{"as an ai", "as a language model", "i cannot", "i can't", "i'm sorry", "i am sorry", "i am unable", "i'm unable", "my instructions", "the transcript above", "the transcript shows"}
 
 // refusals are how a reply that declines begins.
 var refusals = [...]string{

@@ -142,7 +142,7 @@ func (v *validator) events(p *piece, d *draft, src *source) []compartments.Event
 func (v *validator) clean(text string, src *source) bool {
 	before := v.faults
 	v.faults = nil
-	v.line(nil, compartments.TierNone, text, src)
+	v.line(nil, compartments.TierNone, text, "", src)
 	ok := len(v.faults) == 0
 	v.faults = before
 	return ok

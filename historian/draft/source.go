@@ -14,6 +14,8 @@ import (
 type source struct {
 	text    string // everything that is a source, and the notation of it
 	person  string // words of persons up to the end of the run, and the request in force
+
+	looseText, loosePerson string // the same, without marks of emphasis and lists
 	members map[compartments.Ordinal]int
 	people  map[compartments.Ordinal]bool // messages of persons up to the end of the run
 }
@@ -52,6 +54,7 @@ func sourceOf(x *historian.Reading, c *chunk, from, to int) *source {
 	}
 	s.text = folded(all.String())
 	s.person = folded(person.String() + force)
+	s.looseText, s.loosePerson = loosened(s.text), loosened(s.person)
 	return s
 }
 
@@ -83,6 +86,21 @@ var folds = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, `"`, `\\`, "/", `\`,
 // folded is how texts are compared.
 func folded(s string) string {
 	return strings.Join(strings.Fields(strings.ToLower(folds.Replace(s))), " ")
+}
+
+var emphasis = strings.NewReplacer("`", "", "*", "", `"`, "", "'", "", "#", "", ">", "", "|", " ")
+
+// loosened is a folded text without marks of emphasis, quotation and lists.
+func loosened(s string) string {
+	words := strings.Fields(emphasis.Replace(folded(s)))
+	out := words[:0]
+	for _, w := range words {
+		if w == "-" || w == "•" || w == "+" || len(w) < 4 && digitsOnly(strings.TrimRight(w, ".)")) && w != strings.TrimRight(w, ".)") {
+			continue
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
 }
 
 // holds reports whether a text has a name: as it stands, or as another spelling of
@@ -143,12 +161,17 @@ func quotations(line string) []string {
 func unquoted(line string) string { return quoteForm.ReplaceAllString(line, `""`) }
 
 // verbatim reports whether a folded text has a quotation: all pieces between
-// ellipses, in their order.
-func verbatim(text, quote string) bool {
+// ellipses, in their order. loose is the same text without marks of emphasis and of
+// lists, which who quotes leaves out.
+func verbatim(text, loose, quote string) bool {
+	return inOrder(text, quote, folded) || inOrder(loose, quote, loosened)
+}
+
+func inOrder(text, quote string, fold func(string) string) bool {
 	quote = strings.ReplaceAll(quote, "...", "…")
 	said := false
 	for piece := range strings.SplitSeq(quote, "…") {
-		p := strings.Trim(folded(piece), " .,;:!?。，、")
+		p := strings.Trim(fold(piece), " .,;:!?。，、")
 		if p == "" {
 			continue
 		}

@@ -22,16 +22,20 @@ const quoteWidth = 12
 
 // truth checks that every tier says only what the source says.
 func (v *validator) truth(p *piece, src *source) {
-	v.line(p, compartments.TierNone, p.title, src)
+	v.line(p, compartments.TierNone, p.title, "", src)
 	for _, t := range compartments.Rendered {
+		label := ""
 		for _, line := range p.tiers[t] {
-			v.line(p, t, line, src)
+			if l := labelOf(line); l != "" || !strings.HasPrefix(line, "- ") {
+				label = l // else it goes on with what stands above
+			}
+			v.line(p, t, line, label, src)
 		}
 	}
 }
 
-// line checks one line of a tier, or the title.
-func (v *validator) line(p *piece, t compartments.Tier, line string, src *source) {
+// line checks one line of a tier under its label, or the title.
+func (v *validator) line(p *piece, t compartments.Tier, line, label string, src *source) {
 	if l := exampleKey(line); v.example[l] && !strings.Contains(historian.Letters(src.text, len(src.text)), l) {
 		v.fault(FaultTemplate, p, t, "%q is a line of the prompt, not of the transcript", clipped(line))
 		return
@@ -39,19 +43,19 @@ func (v *validator) line(p *piece, t compartments.Tier, line string, src *source
 	if headingForm.MatchString(line) || strings.Contains(line, "<") && untagged(line) != line || tagged(line) {
 		v.fault(FaultMarkup, p, t, "%q holds a heading or a tag of the record", clipped(line))
 	}
-	asked := labelOf(line) == "asked"
+	asked := label == "asked"
 	bare := line // without what is proven to be quoted
 	fromUser := false
 	for _, q := range quotations(line) {
 		switch {
-		case verbatim(src.person, q):
+		case verbatim(src.person, src.loosePerson, q):
 			fromUser = true
 			bare = strings.Replace(bare, q, "", 1)
 		case asked:
 			v.fault(FaultUser, p, t, "the user never said %q", clipped(q))
 			bare = strings.Replace(bare, q, "", 1)
 		case historian.Width(q) < quoteWidth:
-		case verbatim(src.text, q):
+		case verbatim(src.text, src.looseText, q):
 			bare = strings.Replace(bare, q, "", 1)
 		default:
 			v.fault(FaultQuote, p, t, "%q does not stand in the messages", clipped(q))
@@ -60,16 +64,13 @@ func (v *validator) line(p *piece, t compartments.Tier, line string, src *source
 	}
 	low := strings.ToLower(strings.ReplaceAll(unquoted(bare), "’", "'"))
 	switch {
-	case asked && !fromUser && len(quotations(line)) == 0:
+	case asked && !fromUser && len(quotations(line)) == 0 && !strings.HasSuffix(line, ":"):
 		v.fault(FaultUser, p, t, "%q: an Asked line quotes the user", clipped(line))
 	case !fromUser && wishes(low):
 		v.fault(FaultUser, p, t, "%q speaks for the user: quote the words instead", clipped(line))
 	}
-	for _, phrase := range instructions {
-		if strings.Contains(low, phrase) {
-			v.fault(FaultInstruction, p, t, "%q speaks to the reader", clipped(line))
-			break
-		}
+	if orders.MatchString(low) || slices.ContainsFunc(confessions[:], func(c string) bool { return strings.Contains(low, c) && !strings.Contains(src.text, c) }) {
+		v.fault(FaultInstruction, p, t, "%q speaks to the reader, or of you", clipped(line))
 	}
 	v.names(p, t, bare, src.text, FaultName, FaultNumber, "the messages have no")
 	if m := leadCitation.FindStringSubmatch(line); m != nil {
@@ -160,7 +161,7 @@ func (v *validator) gains(p *piece, t compartments.Tier, lines []string, above s
 	for _, line := range lines {
 		v.names(p, t, line, above, FaultGains, FaultGains, "the tier above does not say")
 		for _, q := range quotations(line) {
-			if historian.Width(q) >= quoteWidth && !verbatim(above, q) {
+			if historian.Width(q) >= quoteWidth && !verbatim(above, loosened(above), q) {
 				v.fault(FaultGains, p, t, "the tier above does not quote %q", clipped(q))
 			}
 		}

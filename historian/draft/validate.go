@@ -310,6 +310,9 @@ func (v *validator) tiers(p *piece, d *draft, ceilings map[compartments.Tier]int
 			}
 			lines = above // the next fuller one is as short as that
 		}
+		if above != nil {
+			lines = knownNames(lines, p.title+"\n"+strings.Join(above, "\n"))
+		}
 		n := v.tokens(p, t, lines)
 		if n > ceilings[t] && n <= ceilings[t]*13/10+8 {
 			lines = v.fit(p, t, lines, ceilings[t])
@@ -330,6 +333,29 @@ func (v *validator) tiers(p *piece, d *draft, ceilings map[compartments.Tier]int
 		p.tiers[t] = lines
 		above, aboveTokens = lines, n
 	}
+}
+
+// knownNames takes the names that the tier above does not show off a list of names:
+// there they had no room.
+func knownNames(lines []string, above string) []string {
+	out := lines[:0:0]
+	for _, l := range lines {
+		if labelOf(l) != "names" {
+			out = append(out, l)
+			continue
+		}
+		label, list, _ := strings.Cut(l, ":")
+		var kept []string
+		for n := range strings.SplitSeq(list, ",") {
+			if n = strings.TrimSpace(n); n != "" && strings.Contains(above, strings.Trim(n, "` ")) {
+				kept = append(kept, n)
+			}
+		}
+		if len(kept) > 0 {
+			out = append(out, label+": "+strings.Join(kept, ", "))
+		}
+	}
+	return out
 }
 
 // tokens is what a tier takes as it will stand, exact spans apart.
