@@ -12,12 +12,12 @@ import (
 // source is what a run says, folded so that it can be searched: without case,
 // with blanks for white space, slashes for backslashes, plain quotes.
 type source struct {
-	text    string // everything that is a source, and the notation of it
-	person  string // words of persons up to the end of the run, and the request in force
+	text   string // everything that is a source, and the notation of it
+	person string // words of persons up to the end of the run, and the request in force
 
 	looseText, loosePerson string // the same, without marks of emphasis and lists
-	members map[compartments.Ordinal]int
-	people  map[compartments.Ordinal]bool // messages of persons up to the end of the run
+	members                map[compartments.Ordinal]int
+	people                 map[compartments.Ordinal]bool // messages of persons up to the end of the run
 }
 
 // sourceOf reads the run [from, to) of a chunk.
