@@ -67,13 +67,25 @@ func (m *memory) Load(_ context.Context, id compartments.SessionID) (*compartmen
 }
 
 func (m *memory) Commit(_ context.Context, b *compartments.Batch) (int64, error) {
+	if err := m.fault(); err != nil {
+		return 0, err
+	}
+	return m.keep(b)
+}
+
+// fault is what the next commit fails with, by order of a test.
+func (m *memory) fault() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.fail != nil {
-		if err := m.fail(); err != nil {
-			return 0, err
-		}
+	if m.fail == nil {
+		return nil
 	}
+	return m.fail()
+}
+
+func (m *memory) keep(b *compartments.Batch) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	k := m.all[b.Session]
 	if k == nil {
 		k = &kept{raws: map[compartments.Ordinal][]byte{}, plans: map[string][]byte{}, retired: map[compartments.CompartmentID]bool{}}

@@ -92,11 +92,14 @@ type twin struct {
 func (w *twin) Commit(ctx context.Context, b *compartments.Batch) (int64, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := w.memory.fault(); err != nil {
+		return 0, err // of neither
+	}
 	stored, err := w.Store.Commit(ctx, b) // first: what it refuses, or had no time for, the memory must not have either
 	if err != nil {
 		return 0, err
 	}
-	version, err := w.memory.Commit(ctx, b)
+	version, err := w.memory.keep(b)
 	if err == nil && stored != version {
 		err = fmt.Errorf("version %d here, %d there", version, stored)
 	}
