@@ -61,11 +61,19 @@ func (v *verifyCommand) Run(p *program) (err error) {
 	if v.JSON {
 		err = printJSON(p, reports)
 	} else {
-		_, err = fmt.Fprintf(p.stdout, "%s folds of %s sessions: %s made again and compared, %s that take one back compared, %s of an older version not compared; %s plans compared byte for byte; %s differences\n",
-			grouped(all.Folds), grouped(len(ids)), grouped(all.Again), grouped(all.Undos), grouped(all.Older), grouped(all.Plans), grouped(len(all.Different)))
+		_, err = fmt.Fprintf(p.stdout, "%s of %s: %s made again and compared, %s that take one back compared, %s of an older version not compared; %s plans compared byte for byte; %s\n",
+			counted(all.Folds, "fold"), counted(len(ids), "session"), grouped(all.Again), grouped(all.Undos), grouped(all.Older), grouped(all.Plans), counted(len(all.Different), "difference"))
 	}
 	if err == nil && len(all.Different) > 0 {
 		err = errSaid
 	}
 	return err
+}
+
+// counted is a number of things in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return grouped(n) + " " + thing + "s"
 }
