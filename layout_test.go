@@ -56,7 +56,7 @@ var layers = []struct {
 		"what tiers hold is measured without a session, a store or a wire between"},
 	{"lab", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab/fixtures lab/quality",
 		"it measures everything but the wiring, which it runs as a binary"},
-	{"cmd", "compartments tokens decay historian expand session sqlite rpc hosts/opencode lab lab/fixtures lab/quality",
+	{"cmd", "compartments tokens decay historian models expand session sqlite rpc hosts/opencode lab lab/fixtures lab/quality",
 		"the wiring knows all, and all is wired here only"},
 }
 

@@ -49,11 +49,12 @@ type Call struct {
 	Last    Ordinal
 	Source  Hash // RunHash of the chunk's messages
 
-	Backend string // host, anthropic, openai
-	Model   string
-	Prompt  string // version of the prompt
-	Repair  bool   // shows the model the faults of its reply before
-	Try     int    // 1-based, of this model for this chunk
+	Backend  string // host, anthropic, openai
+	Model    string
+	Prompt   string // version of the prompt
+	Answered string // the model that answered, if the backend says so
+	Repair   bool   // shows the model the faults of its reply before
+	Try      int    // 1-based, of this model for this chunk
 
 	At        int64
 	Ms        int64

@@ -32,20 +32,34 @@ type Hello struct {
 
 // GenerateRequest asks the host's own model for a text.
 type GenerateRequest struct {
-	Purpose     string // for the host's log: what the text is for
+	Session     compartments.SessionID // on whose behalf: the host takes its model, unless one is named
+	Purpose     string                 // for the host's log: what the text is for
 	System      string
 	Prompt      string
 	Model       string // "provider/model"; empty leaves the choice to the host
 	MaxTokens   int    // of the answer; 0 leaves it to the host
-	Temperature int    // in hundredths
+	Temperature int    // in hundredths; negative leaves it to the host
 }
 
 // GenerateReply is the host's answer.
 type GenerateReply struct {
-	Text   string
-	Finish string // why the model stopped, in the provider's word
-	Usage  compartments.Usage
+	Text      string
+	Finish    string // why the model stopped: stop, length, tool, refusal, or the provider's own word
+	ToolCall  bool   // it called a tool, though none was offered
+	Reasoning bool   // there was reasoning
+	Model     string // that answered, "provider/model"; empty if the host does not say
+	Usage     compartments.Usage
+	Cost      int64 // micro-units, 0 if the host does not say
 }
+
+// HostError is a host's refusal of a call, or its failure.
+type HostError struct {
+	Message      string
+	Verdict      string // what came of the call, in the words of docs/protocol.md; may be empty
+	RetryAfterMs int64  // 0 if nothing was asked for
+}
+
+func (e *HostError) Error() string { return "the host answered: " + e.Message }
 
 // Host is the way back to the host. It may be handed out before a connection
 // exists, and all methods may be called from any goroutine, also from inside a
@@ -85,6 +99,9 @@ func (h *Host) Generate(ctx context.Context, r GenerateRequest) (GenerateReply, 
 	}
 	p := []byte(`{"purpose":`)
 	p = appendJSON(p, r.Purpose)
+	if r.Session != "" {
+		p = appendJSON(append(p, `,"sessionID":`...), string(r.Session))
+	}
 	p = appendJSON(append(p, `,"system":`...), r.System)
 	p = appendJSON(append(p, `,"prompt":`...), r.Prompt)
 	if r.Model != "" {
@@ -93,20 +110,28 @@ func (h *Host) Generate(ctx context.Context, r GenerateRequest) (GenerateReply, 
 	if r.MaxTokens > 0 {
 		p = fmt.Appendf(p, `,"maxTokens":%d`, r.MaxTokens)
 	}
-	p = fmt.Appendf(p, `,"temperature":%d.%02d}`, r.Temperature/100, r.Temperature%100)
+	if r.Temperature >= 0 {
+		p = fmt.Appendf(p, `,"temperature":%d.%02d`, r.Temperature/100, r.Temperature%100)
+	}
+	p = append(p, '}')
 	result, err := h.call(ctx, "host/generate", p)
 	if err != nil {
 		return GenerateReply{}, fmt.Errorf("host/generate: %w", err)
 	}
 	var reply struct {
-		Text   string
-		Finish string
-		Usage  usage
+		Text      string
+		Finish    string
+		ToolCall  bool
+		Reasoning bool
+		Model     string
+		Usage     usage
+		Cost      int64
 	}
 	if err := json.Unmarshal(result, &reply); err != nil {
 		return GenerateReply{}, fmt.Errorf("host/generate: the host's answer: %w", err)
 	}
-	return GenerateReply{Text: reply.Text, Finish: reply.Finish, Usage: reply.Usage.domain()}, nil
+	return GenerateReply{Text: reply.Text, Finish: reply.Finish, ToolCall: reply.ToolCall, Reasoning: reply.Reasoning, Model: reply.Model,
+		Usage: reply.Usage.domain(), Cost: max(0, reply.Cost)}, nil
 }
 
 // Notify tells the user something, through the host's own channel. Level is
@@ -177,13 +202,27 @@ func (h *Host) call(ctx context.Context, method string, p []byte) ([]byte, error
 	case life.Err() != nil:
 		return nil, ErrHostGone
 	case errors.As(err, &refused):
-		return nil, fmt.Errorf("the host answered: %s", refused.Message)
+		return nil, hostError(refused)
 	case ctx.Err() != nil:
 		// The request that asked may be over, its cancellation still has to go out.
 		_ = h.notify(context.WithoutCancel(ctx), "$/cancelRequest", fmt.Appendf(nil, `{"id":%d}`, n))
 		return nil, ctx.Err()
 	}
 	return nil, sendError(err)
+}
+
+// hostError reads what a host says of a failure; data of another shape says
+// nothing.
+func hostError(refused *jsonrpc2.Error) *HostError {
+	e := &HostError{Message: refused.Message}
+	var data struct {
+		Verdict      string
+		RetryAfterMs float64
+	}
+	if refused.Data != nil && json.Unmarshal(*refused.Data, &data) == nil && data.RetryAfterMs >= 0 && data.RetryAfterMs < 1e12 {
+		e.Verdict, e.RetryAfterMs = data.Verdict, int64(data.RetryAfterMs)
+	}
+	return e
 }
 
 func (h *Host) notify(ctx context.Context, method string, p []byte) error {

@@ -127,6 +127,7 @@ func response(f frame) ([]byte, error) {
 	var e struct {
 		Code    json.RawMessage `json:"code"`
 		Message json.RawMessage `json:"message"`
+		Data    json.RawMessage `json:"data"`
 	}
 	_ = json.Unmarshal(f.err, &e) // an error of a surprising shape is still an error
 	code, _ := strconv.ParseInt(string(e.Code), 10, 64)
@@ -135,8 +136,16 @@ func response(f frame) ([]byte, error) {
 		message = "the host gave no reason"
 	}
 	envelope = fmt.Appendf(envelope, `"error":{"code":%d,"message":`, code)
-	return append(appendJSON(envelope, message), "}}"...), nil
+	envelope = appendJSON(envelope, message)
+	if len(e.Data) > 0 && len(e.Data) <= errorData {
+		envelope = append(append(envelope, `,"data":`...), e.Data...)
+	}
+	return append(envelope, "}}"...), nil
 }
+
+// errorData is the most that is read of what a host says besides the text of an
+// error, in bytes.
+const errorData = 4096
 
 // park keeps what WriteObject will splice into the envelope that carries handle.
 func (s *stream) park(handle uint64, b body) {

@@ -52,6 +52,14 @@ type Historian interface {
 	Write(ctx context.Context, r historian.Range) ([]compartments.Compartment, error)
 }
 
+// Leases give one process at a time the right to have a model write for a session.
+type Leases interface {
+	// Lease takes or renews that right for some ms, and reports whether holder has it.
+	Lease(ctx context.Context, id compartments.SessionID, holder string, ms int64) (held bool, err error)
+	// Unlease gives it up.
+	Unlease(ctx context.Context, id compartments.SessionID, holder string) error
+}
+
 // Expander answers the tools of the model and session/expand.
 type Expander interface {
 	Call(ctx context.Context, v *expand.View, tool string, arguments []byte, room int) (expand.Result, error)

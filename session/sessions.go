@@ -22,6 +22,12 @@ type Config struct {
 	// take minutes or fail: the session is free meanwhile, no request waits for
 	// it, and where it fails Historian writes. It gives up when its context ends.
 	Slow Historian
+	// Leases, if set, keep two processes from having Slow write for one session at
+	// once. Holder names this run of the program.
+	Leases Leases
+	Holder string
+	// SlowStatus, if set, says in one line what Slow does for a session and why not.
+	SlowStatus func(ctx context.Context, id compartments.SessionID) string
 	// Scan makes a compartment with an anchor alone, without reading outputs.
 	Scan     func(historian.Range) compartments.Compartment
 	Expander Expander

@@ -112,7 +112,8 @@ func TestSettings_Prefer(t *testing.T) {
 }
 
 // ofTheProgram are the keys that change no request; cmd/ctxplugin has their tests.
-var ofTheProgram = map[string]bool{"logLevel": true, "database": true, "notifications": true}
+var ofTheProgram = map[string]bool{"logLevel": true, "database": true, "notifications": true,
+	"historian": true, "historianTokens": true, "historianCost": true}
 
 // TestSettings_AllPromise: every key that is documented, which is every key there
 // is, has a case above.

@@ -14,6 +14,10 @@ import (
 // Status returns the numbers that decisions use.
 func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Status, error) {
 	var out Status
+	slow := ""
+	if s.cfg.SlowStatus != nil {
+		slow = s.cfg.SlowStatus(ctx, id)
+	}
 	err := s.with(ctx, id, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
@@ -23,6 +27,9 @@ func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Statu
 			return err
 		}
 		out = se.status(folds)
+		if slow != "" {
+			out.Historian = slow + "; " + se.waiting()
+		}
 		return nil
 	})
 	return out, err
@@ -66,17 +73,17 @@ func (se *Session) status(folds []compartments.FoldSummary) Status {
 		t := p.timing()
 		out.Timing = &t
 	}
-	out.Historian = "built-in"
-	if se.cfg.Slow != nil {
-		out.Historian = "a model"
-	}
-	if slice, _, ok := se.due(se.st.Stats.Usable); ok {
-		out.Historian += fmt.Sprintf(", %d messages wait", slice.to-slice.from)
-	} else {
-		out.Historian += ", nothing waits"
-	}
+	out.Historian = "built-in, " + se.waiting()
 	out.Notices = slices.Sorted(maps.Keys(se.told))
 	return out
+}
+
+// waiting says what waits for the historian.
+func (se *Session) waiting() string {
+	if slice, _, ok := se.due(se.st.Stats.Usable); ok {
+		return fmt.Sprintf("%d messages wait", slice.to-slice.from)
+	}
+	return "nothing waits"
 }
 
 // currentStats are the numbers of the last request, with those that have changed

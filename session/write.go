@@ -306,9 +306,18 @@ func (se *Session) admit(c *compartments.Compartment, from, end int) error {
 
 // publish stores compartments and lets them serve.
 func (se *Session) publish(ctx context.Context, written []compartments.Compartment) error {
-	batch := &compartments.Batch{ListFrom: -1}
+	batch := &compartments.Batch{ListFrom: -1, Lease: se.lease()}
 	se.enlist(batch, written)
 	return se.commit(ctx, batch)
+}
+
+// lease is what a batch of the slow historian is fenced with: by the time that it
+// has written, another process may have taken over.
+func (se *Session) lease() string {
+	if se.cfg.Slow == nil || se.cfg.Leases == nil {
+		return ""
+	}
+	return se.cfg.Holder
 }
 
 // enlist puts compartments into a batch and lets them serve. Those that they

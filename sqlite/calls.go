@@ -72,10 +72,10 @@ func (s *Store) RecordCall(ctx context.Context, c *compartments.Call, next func(
 
 // call appends a row to the ledger.
 func (w *writing) call(c *compartments.Call) error {
-	return w.c.exec(w.ctx, `INSERT INTO calls (session, first, last, source, backend, model, prompt, repair, try, at, ms,
+	return w.c.exec(w.ctx, `INSERT INTO calls (session, first, last, source, backend, model, answered, prompt, repair, try, at, ms,
 		input, output, reasoning, cache_read, cache_write, estimated, cost, verdict, faults, detail, retry_at)
-		VALUES ((SELECT key FROM sessions WHERE session = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		string(c.Session), int64(c.First), int64(c.Last), c.Source[:], c.Backend, c.Model, c.Prompt, number(c.Repair), c.Try, c.At, c.Ms,
+		VALUES ((SELECT key FROM sessions WHERE session = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		string(c.Session), int64(c.First), int64(c.Last), c.Source[:], c.Backend, c.Model, c.Answered, c.Prompt, number(c.Repair), c.Try, c.At, c.Ms,
 		c.Usage.Input, c.Usage.Output, c.Usage.Reasoning, c.Usage.CacheRead, c.Usage.CacheWrite, number(c.Estimated), c.Cost,
 		string(c.Verdict), strings.Join(c.Faults, " "), c.Detail, c.RetryAtMs)
 }
@@ -131,7 +131,7 @@ func (s *Store) SpentSince(ctx context.Context, since int64) (spent compartments
 // newest first.
 func (s *Store) Calls(ctx context.Context, id compartments.SessionID, limit int) (calls []compartments.Call, err error) {
 	err = s.read(ctx, func(r *reading) error {
-		return r.c.rows(r.ctx, `SELECT coalesce(s.session, ''), c.first, c.last, c.source, c.backend, c.model, c.prompt, c.repair, c.try, c.at, c.ms,
+		return r.c.rows(r.ctx, `SELECT coalesce(s.session, ''), c.first, c.last, c.source, c.backend, c.model, c.answered, c.prompt, c.repair, c.try, c.at, c.ms,
 			c.input, c.output, c.reasoning, c.cache_read, c.cache_write, c.estimated, c.cost, c.verdict, c.faults, c.detail, c.retry_at
 			FROM calls c LEFT JOIN sessions s ON s.key = c.session
 			WHERE ?1 = '' OR c.session = (SELECT key FROM sessions WHERE session = ?1) ORDER BY c.at DESC, c.key DESC LIMIT ?2`,
@@ -139,7 +139,7 @@ func (s *Store) Calls(ctx context.Context, id compartments.SessionID, limit int)
 				var c compartments.Call
 				var source sql.RawBytes
 				var faults string
-				err := rows.Scan(&c.Session, &c.First, &c.Last, &source, &c.Backend, &c.Model, &c.Prompt, &c.Repair, &c.Try, &c.At, &c.Ms,
+				err := rows.Scan(&c.Session, &c.First, &c.Last, &source, &c.Backend, &c.Model, &c.Answered, &c.Prompt, &c.Repair, &c.Try, &c.At, &c.Ms,
 					&c.Usage.Input, &c.Usage.Output, &c.Usage.Reasoning, &c.Usage.CacheRead, &c.Usage.CacheWrite, &c.Estimated, &c.Cost,
 					&c.Verdict, &faults, &c.Detail, &c.RetryAtMs)
 				copy(c.Source[:], source)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"ctxplugin/compartments"
@@ -27,7 +28,7 @@ func (s *service) ready() (*backing, error) {
 	if s.now != nil && (s.now.folder == "" || time.Now().Before(s.retryAt)) {
 		return s.now, nil
 	}
-	for _, w := range s.config.warnings {
+	for _, w := range append(slices.Clone(s.config.warnings), s.projectWarnings()...) {
 		s.tell("warning", w)
 	}
 	// A request that is given up must not leave the next one without database.
@@ -128,7 +129,7 @@ func (s *service) put(b *backing) {
 	if settings.Heads() {
 		writer = historian.Heads{Builtin: builtin}
 	}
-	b.sessions = session.New(session.Config{
+	c := session.Config{
 		Store: b.store, Historian: writer, Scan: writer.Scan, Expander: expand.New(b.store, count), Count: count, Settings: settings,
 		Notify: func(id compartments.SessionID, level, text string) {
 			s.mu.Lock()
@@ -136,7 +137,9 @@ func (s *service) put(b *backing) {
 			s.log.Info("notice", "session", string(id), "urgency", level, "text", text)
 			s.post(notice{level, text})
 		},
-	})
+	}
+	s.slowHistorian(b, builtin, &c)
+	b.sessions = session.New(c)
 	if s.now != nil {
 		s.retired = append(s.retired, s.now)
 	}

@@ -85,6 +85,7 @@ type commands struct {
 	Pin       pinCommand       `cmd:"" help:"Keep words of a message verbatim, or messages whole, when the history fades."`
 	Unpin     unpinCommand     `cmd:"" help:"End a pin."`
 	Pins      pinsCommand      `cmd:"" help:"List what is pinned in a session."`
+	Historian historianCommand `cmd:"" help:"Show which models write history, what they took and why they rest, or let them be asked again."`
 	Replay    replayCommand    `cmd:"" help:"Play recorded sessions against this program and report what a model would have read, and at what cost."`
 	Lab       labCommand       `cmd:"" help:"Run experiments on the design itself."`
 	Settings  settingsCommand  `cmd:"" name:"config" help:"Print the settings in force and where each comes from."`

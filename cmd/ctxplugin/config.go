@@ -28,6 +28,7 @@ const configBytes = 1 << 20
 func (p *program) readConfig() (config, error) {
 	f := p.env.folders()
 	c := defaults(f)
+	c.variable = p.env.get
 	c.path = p.configPath
 	if c.path == "" {
 		c.path = within(f.config, configName)

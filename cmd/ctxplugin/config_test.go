@@ -51,6 +51,8 @@ func other(k *key, c *config) string {
 		return fmt.Sprintf("%q", k.words[0])
 	case k.text != nil:
 		return `"/elsewhere/sessions.db"`
+	case k.models != nil:
+		return `"host"`
 	}
 	return fmt.Sprint(!*k.flag(c))
 }
@@ -73,7 +75,7 @@ func TestKeys_EachChangesItsSetting(t *testing.T) {
 		if !strings.HasSuffix(c.sources[k.name], configName+":1") || len(c.sources) != 1 {
 			t.Errorf("%s comes from %v", k.name, c.sources)
 		}
-		print := fmt.Sprint(c.Settings, c.LogLevel, c.Notifications, strings.HasPrefix(c.Database, "/elsewhere"))
+		print := fmt.Sprint(c.Settings, c.LogLevel, c.Notifications, c.Models, c.DayTokens, c.DayCost, strings.HasPrefix(c.Database, "/elsewhere"))
 		if twin, ok := changed[print]; ok {
 			t.Errorf("%s and %s change the same", k.name, twin)
 		}

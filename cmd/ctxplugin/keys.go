@@ -17,13 +17,17 @@ type config struct {
 	LogLevel      string
 	Database      string // empty: none could be named
 	Notifications bool
+	Models        []modelChoice // that write history, in the order asked; empty is the built-in generator alone
+	DayTokens     int           // caps of what they may take in a day
+	DayCost       int           // hundredths of the unit of money
 
-	path     string            // of the file; empty if none was looked for
-	sources  map[string]string // where a setting comes from, by key; absent: the default
-	warnings []string          // for the user, each with its place
+	path     string              // of the file; empty if none was looked for
+	sources  map[string]string   // where a setting comes from, by key; absent: the default
+	warnings []string            // for the user, each with its place
+	variable func(string) string // the environment; only keys of models are looked up
 }
 
-// key is one setting. Exactly one of number, word, text and flag is there.
+// key is one setting. Exactly one of number, word, text, flag and models is there.
 type key struct {
 	name string
 	doc  string // one sentence
@@ -40,6 +44,8 @@ type key struct {
 	text func(*config) *string // a path
 
 	flag func(*config) *bool
+
+	models func(*config) *[]modelChoice
 }
 
 const percent = "percent"
@@ -130,6 +136,12 @@ var keys = []key{
 	floor("floorNarrative", compartments.Narrative, "the course of the work"),
 	{name: "prefer", doc: "What folds that nothing forces are made for: `view` folds by pressure alone, `balance` when it pays, `cost` earlier and with half as much kept (performance.md has what each costs).",
 		words: []string{"view", "balance", "cost"}, word: func(c *config) *string { return (*string)(&c.Prefer) }},
+	{name: "historian", doc: "Who writes the tiers: `\"built-in\"` by rule, `\"host\"` the session's own model through the host, or a list of models, asked in this order (models.md). Any but the first calls models, which costs what they cost.",
+		models: func(c *config) *[]modelChoice { return &c.Models }},
+	{name: "historianTokens", doc: "Most tokens that models may take for history in one day of UTC, in and out.", unit: "tokens", per: 1, least: 0, most: 1_000_000_000,
+		number: func(c *config) *int { return &c.DayTokens }},
+	{name: "historianCost", doc: "Most money that they may cost in one day; calls whose price nobody states count as free.", unit: "cents", per: 1, least: 0, most: 1_000_000,
+		number: func(c *config) *int { return &c.DayCost }},
 	{name: "logLevel", doc: "How much is logged.", words: []string{"debug", "info", "warn", "error", "off"},
 		word: func(c *config) *string { return &c.LogLevel }},
 	{name: "database", doc: "The file that keeps all sessions. Relative to the configuration folder; `~/` is the home folder. The flag --db overrides it.",
@@ -141,7 +153,7 @@ var keys = []key{
 // defaults are the settings without a file.
 func defaults(f folders) config {
 	return config{Settings: decay.Defaults(), LogLevel: "info", Database: within(f.data, "ctxplugin.db"), Notifications: true,
-		sources: map[string]string{}}
+		DayTokens: 2_000_000, DayCost: 200, sources: map[string]string{}, variable: func(string) string { return "" }}
 }
 
 // show is the value of a setting as it would stand in the file.
@@ -153,6 +165,8 @@ func (k *key) show(c *config) string {
 		return strconv.Quote(*k.word(c))
 	case k.text != nil:
 		return strconv.Quote(*k.text(c))
+	case k.models != nil:
+		return showModels(*k.models(c))
 	}
 	return strconv.FormatBool(*k.flag(c))
 }
@@ -177,6 +191,8 @@ func (k *key) rangeText() string {
 		return strings.Join(k.words, ", ")
 	case k.text != nil:
 		return "a path"
+	case k.models != nil:
+		return `"built-in", "host", a list`
 	}
 	return "true, false"
 }
@@ -200,6 +216,8 @@ func (k *key) set(c *config, v any) (wrong string) {
 			return fmt.Sprintf("%s has to be a path; %s stays", k.name, k.show(c))
 		}
 		*k.text(c) = s
+	case k.models != nil:
+		return setModels(k.name, k.models(c), v, c.variable)
 	default:
 		b, ok := v.(bool)
 		if !ok {

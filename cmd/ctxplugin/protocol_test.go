@@ -24,7 +24,7 @@ type shown struct{ *service }
 
 func (s shown) Event(ctx context.Context, e session.Event) error {
 	if e.Type == "idle" {
-		_, err := s.host.Generate(ctx, rpc.GenerateRequest{Purpose: "compartments", System: "You are the historian.",
+		_, err := s.host.Generate(ctx, rpc.GenerateRequest{Purpose: "historian", Session: "ses_4c2e", System: "You are the historian.",
 			Prompt: "[1] U: count the rejected rows", MaxTokens: 4000, Temperature: 25})
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"ctxplugin/compartments"
 	"ctxplugin/expand"
 	"ctxplugin/historian"
+	"ctxplugin/historian/draft"
 	"ctxplugin/rpc"
 	"ctxplugin/session"
 	"ctxplugin/sqlite"
@@ -55,7 +56,9 @@ type service struct {
 	retired []*backing // replaced by now; closed at the end, because requests may still run there
 	retryAt time.Time  // when to try the user's database again, if now is not it
 	wait    time.Duration
-	told    []string // notices given
+	told    []string                               // notices given
+	states  map[compartments.SessionID]draft.State // what the historian does that asks models
+	toldOf  []compartments.CallVerdict             // kinds of its failures that the user was told of
 	closed  bool
 
 	notices chan notice // to the goroutine that tells the host; nil until there is one

@@ -312,6 +312,7 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		if res.by = cand.title(); reply.Model != "" {
 			res.by = cand.Backend + "/" + reply.Model
 		}
+		call.Answered = reply.Model
 		if call.Usage, call.Estimated = reply.Usage, false; call.Usage == (compartments.Usage{}) {
 			call.Usage, call.Estimated = compartments.Usage{Input: input, Output: w.cfg.Count(reply.Text)}, true
 		}

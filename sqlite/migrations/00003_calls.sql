@@ -11,7 +11,8 @@ CREATE TABLE calls (
     last        INTEGER NOT NULL,
     source      BLOB    NOT NULL, -- RunHash of the messages that were sent; x'' once the session is forgotten
     backend     TEXT    NOT NULL,
-    model       TEXT    NOT NULL, -- '' is the backend's own choice
+    model       TEXT    NOT NULL, -- that was asked for; '' is the backend's own choice
+    answered    TEXT    NOT NULL, -- that answered, '' if the backend does not say
     prompt      TEXT    NOT NULL, -- version
     repair      INTEGER NOT NULL, -- 1 if it shows the model the faults of its reply before
     try         INTEGER NOT NULL, -- 1-based

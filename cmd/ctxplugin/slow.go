@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"ctxplugin/compartments"
+	"ctxplugin/historian"
+	"ctxplugin/historian/draft"
+	"ctxplugin/historian/ledger"
+	"ctxplugin/models"
+	"ctxplugin/rpc"
+	"ctxplugin/session"
+	"ctxplugin/sqlite"
+)
+
+var (
+	_ draft.Journal   = (*ledger.Ledger)(nil)
+	_ ledger.Store    = (*sqlite.Store)(nil)
+	_ session.Leases  = (*sqlite.Store)(nil)
+	_ historian.Model = (*hostModel)(nil)
+)
+
+// slowHistorian adds the historian that asks models to what sessions are made of,
+// if the user chose any. A temporary database keeps no account of what is spent, so
+// models are asked for the user's own alone.
+func (s *service) slowHistorian(b *backing, builtin *historian.Builtin, c *session.Config) {
+	if len(s.config.Models) == 0 {
+		return
+	}
+	c.SlowStatus = func(ctx context.Context, id compartments.SessionID) string { return s.historianLine(ctx, b, id) }
+	if s.host == nil || b.folder != "" {
+		return
+	}
+	candidates := s.candidates()
+	if len(candidates) == 0 {
+		return
+	}
+	c.Leases, c.Holder = b.store, fmt.Sprintf("%d.%d", os.Getpid(), time.Now().UnixNano())
+	c.Slow = draft.New(draft.Config{
+		Candidates: candidates, Builtin: builtin, Count: c.Count, Clock: systemClock{}, Jitter: rand.N[time.Duration],
+		Journal: &ledger.Ledger{Store: b.store, Limits: s.limits()},
+		Report:  s.reported,
+	})
+}
+
+func (s *service) limits() ledger.Limits {
+	return ledger.Limits{Tokens: s.config.DayTokens, Cost: int64(s.config.DayCost) * 10_000}
+}
+
+// candidates are the models that can be asked here. s.mu is held.
+func (s *service) candidates() (out []draft.Candidate) {
+	for i := range s.config.Models {
+		m := &s.config.Models[i]
+		c := draft.Candidate{Backend: m.Backend, Name: m.Model, Window: m.Window, MaxOutput: m.MaxOutput, Temperature: m.Temperature,
+			Prices: m.prices(), Timeout: m.timeout(), Tries: m.Tries}
+		endpoint := models.Endpoint{URL: m.URL, Key: string(m.Key), Options: m.Options}
+		switch m.Backend {
+		case backendHost:
+			if hello, ok := s.host.Hello(); ok && !hello.Generate {
+				s.tell("warning", fmt.Sprintf("historian: this host does not lend its models (%s %s); the built-in generator writes instead", hello.Host, hello.Version))
+				continue
+			}
+			c.Model = &hostModel{s.host}
+		case backendAnthropic:
+			c.Model = models.Anthropic(endpoint)
+		case backendOpenAI:
+			c.Model = models.OpenAI(endpoint)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// systemClock is the time of this machine.
+type systemClock struct{}
+
+// Now implements draft.Clock.
+func (systemClock) Now() time.Time { return time.Now() }
+
+// Sleep implements draft.Clock.
+func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// reported takes what the writer does for a session. What somebody has to act on is
+// told once for each kind.
+func (s *service) reported(id compartments.SessionID, state draft.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.states == nil || len(s.states) > statesKept {
+		s.states = map[compartments.SessionID]draft.State{}
+	}
+	s.states[id] = state
+	s.log.Debug("historian", "session", string(id), "doing", state.Doing, "verdict", string(state.Verdict), "why", state.Text)
+	switch state.Verdict {
+	case compartments.CallAuth, compartments.CallUnknownModel, compartments.CallRequest, compartments.CallCap, compartments.CallHeld:
+		if !slices.Contains(s.toldOf, state.Verdict) {
+			s.toldOf = append(s.toldOf, state.Verdict)
+			s.tell("warning", fmt.Sprintf("historian: %s. The built-in generator writes meanwhile.", strings.TrimSuffix(state.Text, ".")))
+		}
+	case compartments.CallGood:
+		s.toldOf = nil
+	}
+}
+
+// statesKept is for how many sessions it is remembered what the writer does.
+const statesKept = 1000
+
+// historianLine says in one line what the models do for a session and why not.
+func (s *service) historianLine(ctx context.Context, b *backing, id compartments.SessionID) string {
+	names := make([]string, len(s.config.Models))
+	for i := range s.config.Models {
+		names[i] = s.config.Models[i].name()
+	}
+	now := time.Now().UnixMilli()
+	line := strings.Join(names, ", then ")
+	s.mu.Lock()
+	doing := s.states[id].Doing
+	s.mu.Unlock()
+	switch {
+	case b.folder != "":
+		return line + ": not asked while the database cannot be used; built-in meanwhile"
+	case doing != "":
+		return line + ": " + doing + s.spentText(ctx, b, now)
+	}
+	breakers, err := b.store.Breakers(ctx)
+	if err != nil {
+		return line + ": " + err.Error()
+	}
+	var resting []string
+	for i := range breakers {
+		if why := ledger.Why(breakers[i], now); why != "" && s.chosen(&breakers[i]) {
+			resting = append(resting, why)
+		}
+	}
+	if len(resting) > 0 {
+		line += ": " + strings.Join(resting, ", ")
+		if len(resting) == len(names) {
+			line += "; built-in meanwhile"
+		}
+		return line + s.spentText(ctx, b, now)
+	}
+	calls, err := b.store.Calls(ctx, id, 1)
+	switch {
+	case err != nil:
+		return line + ": " + err.Error()
+	case len(calls) == 0:
+		return line + ": not asked yet" + s.spentText(ctx, b, now)
+	}
+	c := &calls[0]
+	line += fmt.Sprintf(": last call %s, messages %d-%d, %s", time.UnixMilli(c.At).UTC().Format("15:04 UTC"), c.First, c.Last, c.Verdict)
+	if c.Verdict != compartments.CallGood && c.Detail != "" {
+		line += " (" + c.Detail + ")"
+	}
+	return line + s.spentText(ctx, b, now)
+}
+
+// spentText is what models took today.
+func (s *service) spentText(ctx context.Context, b *backing, now int64) string {
+	spent, err := b.store.SpentSince(ctx, ledger.DayOf(now))
+	if err != nil || spent.Calls == 0 {
+		return ""
+	}
+	full := ""
+	if l := s.limits(); spent.Tokens >= l.Tokens || spent.Cost > 0 && spent.Cost >= l.Cost {
+		full = ", which is the cap of the day: built-in until tomorrow"
+	}
+	return fmt.Sprintf("; today %s calls, %s tokens, %s%s", grouped(spent.Calls), grouped(spent.Tokens), ledger.Money(spent.Cost), full)
+}
+
+func (s *service) chosen(b *compartments.ModelBreaker) bool {
+	return slices.ContainsFunc(s.config.Models, func(m modelChoice) bool { return m.Backend == b.Backend && m.Model == b.Model })
+}
+
+// name is a choice as lines name it.
+func (m *modelChoice) name() string {
+	if m.Model == "" {
+		return m.Backend
+	}
+	return m.Backend + "/" + m.Model
+}
+
+// hostModel asks the models of the host.
+type hostModel struct{ host *rpc.Host }
+
+// Generate implements historian.Model.
+func (m *hostModel) Generate(ctx context.Context, r historian.Request) (historian.Reply, error) {
+	q := rpc.GenerateRequest{Session: r.Session, Purpose: r.Purpose, System: r.System, Prompt: r.Prompt, Model: r.Model, MaxTokens: r.MaxTokens, Temperature: -1}
+	if r.Temperature != nil {
+		q.Temperature = int(*r.Temperature*100 + 0.5)
+	}
+	reply, err := m.host.Generate(ctx, q)
+	if err != nil {
+		return historian.Reply{}, hostFailure(ctx, err)
+	}
+	out := historian.Reply{Text: reply.Text, Finish: historian.Finish(reply.Finish), ToolCall: reply.ToolCall, Reasoning: reply.Reasoning,
+		Model: reply.Model, Usage: reply.Usage, Cost: reply.Cost}
+	switch out.Finish {
+	case historian.FinishStop, historian.FinishLength, historian.FinishTool, historian.FinishRefusal:
+	default:
+		out.Finish = historian.FinishOther
+	}
+	return out, nil
+}
+
+// hostVerdicts are those that a host may state.
+var hostVerdicts = []compartments.CallVerdict{compartments.CallTimeout, compartments.CallRateLimit, compartments.CallAuth, compartments.CallUnknownModel,
+	compartments.CallTooLong, compartments.CallRequest, compartments.CallNetwork, compartments.CallServer, compartments.CallCancelled}
+
+func hostFailure(ctx context.Context, err error) *historian.Failure {
+	f := &historian.Failure{Verdict: compartments.CallServer, Text: historian.Safe(err.Error()), Err: err}
+	var said *rpc.HostError
+	switch {
+	case errors.As(err, &said):
+		f.Text = "host: " + historian.Safe(said.Message)
+		f.RetryAfter = time.Duration(said.RetryAfterMs) * time.Millisecond
+		if v := compartments.CallVerdict(said.Verdict); slices.Contains(hostVerdicts, v) {
+			f.Verdict = v
+		}
+	case errors.Is(err, rpc.ErrNotOffered):
+		f.Verdict = compartments.CallRequest
+	case errors.Is(err, rpc.ErrHostGone), errors.Is(ctx.Err(), context.Canceled):
+		f.Verdict = compartments.CallCancelled
+	case ctx.Err() != nil:
+		f.Verdict, f.Text = compartments.CallTimeout, "the host did not answer in time"
+	}
+	return f
+}
