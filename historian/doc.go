@@ -3,7 +3,9 @@
 // It owns the built-in generator, which works by rule and calls no model: it
 // cuts the range at changes of objective, compiles the canonical record of each
 // run (what was asked, what came of it, why, what failed, what changed, what is
-// open), and renders the four tiers from that record.
+// open), and renders the four tiers from that record. It also says what a language
+// model is to whoever has one write (Model), and what it read of a range (Reading);
+// what such a model writes is the matter of package draft.
 //
 // # Invariants
 //
