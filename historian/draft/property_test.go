@@ -179,6 +179,11 @@ var (
 	cited     = regexp.MustCompile(`\[\d+(?:-\d+)?\]`)
 )
 
+// words is a text in one line of small letters, without what only stresses.
+func words(s string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer("`", "", "*", "", "\"", "", "'", "", "#", "", ">", "").Replace(strings.ToLower(s))), " ")
+}
+
 // checkStored holds what came out against the raw messages, by means that are not
 // those of the validator.
 func checkStored(t failer, r historian.Range, list []compartments.Compartment) {
@@ -232,7 +237,7 @@ func checkStored(t failer, r historian.Range, list []compartments.Compartment) {
 			}
 			for _, m := range askedForm.FindAllStringSubmatch(text, -1) {
 				for _, q := range quotations(m[1]) {
-					if !strings.Contains(strings.Join(strings.Fields(said), " "), strings.Trim(strings.Join(strings.Fields(strings.SplitN(q, "…", 2)[0]), " "), " .")) {
+					if !strings.Contains(words(said), strings.Trim(words(strings.SplitN(q, "…", 2)[0]), " .")) {
 						t.Fatalf("%d-%d %s: the user never said %q", c.First, c.Last, tier, q)
 					}
 				}
