@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 				if s.Floor != "" {
 					continue // it may not hold
 				}
-				if s.Tokens > s.Budget && (s.Form == quality.FormFlat || s.Form == quality.FormRaw) {
+				if s.Tokens > s.Budget && (s.Form == quality.FormFlat || s.Form == quality.FormRaw || s.Form == quality.FormTwo) {
 					t.Errorf("%v %s %s of %d: %d tokens of %d", s.Condition, s.Form, s.Level, s.Seed, s.Tokens, s.Budget)
 				}
 				if s.Tokens > s.Budget*21/20+20 { // the selection counts entries apart from each other

@@ -245,6 +245,8 @@ func (r *runner) forms(h *history, rec ShownRecord, cs []compartments.Compartmen
 		put(FormEven, "", before(cs, rec.Upto), even)
 		put(FormCounted, "", counted(before(cs, rec.Upto)), r.policy)
 		put(FormCounted, compartments.TierDense.String(), less(counted(before(cs, rec.Upto)), compartments.TierDense), r.policy)
+		rec.Form, rec.Level = FormTwo, ""
+		show(rec, two(cs[:rec.Upto], rec.Budget, r.count))
 		for _, tier := range compartments.Rendered[:len(compartments.Rendered)-1] {
 			put(FormLess, tier.String(), less(before(cs, rec.Upto), tier), r.policy)
 		}

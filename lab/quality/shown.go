@@ -22,6 +22,7 @@ const (
 	// compartment has something. With a level that tier is missing besides.
 	FormCounted Form = "counted"
 	FormMean    Form = "mean" // tiers, chosen by what each holds on average
+	FormTwo     Form = "two"  // compact and full alone, newest first
 )
 
 // shown is what a model would read of the history.
@@ -73,6 +74,37 @@ func flat(cs []compartments.Compartment, tier compartments.Tier, budget int, cou
 }
 
 const headingTokens = 3
+
+// two shows the newest compartments that the budget holds at compact, and then as
+// many of the newest at full as there is room for: the simplest schedule of tiers.
+func two(cs []compartments.Compartment, budget int, count func(string) int) shown {
+	left := budget - decay.Preamble(true)
+	from := len(cs)
+	for from > 0 && left >= cs[from-1].Tiers[compartments.TierCompact].Tokens+headingTokens {
+		from--
+		left -= cs[from].Tiers[compartments.TierCompact].Tokens + headingTokens
+	}
+	whole := len(cs)
+	for whole > from {
+		more := cs[whole-1].Tiers[compartments.TierFull].Tokens - cs[whole-1].Tiers[compartments.TierCompact].Tokens
+		if more > left {
+			break
+		}
+		left -= more
+		whole--
+	}
+	var items []compartments.Item
+	for i := from; i < len(cs); i++ {
+		tier := compartments.TierCompact
+		if i >= whole {
+			tier = compartments.TierFull
+		}
+		items = append(items, compartments.Item{Compartments: []compartments.CompartmentID{cs[i].ID}, Tier: tier})
+	}
+	out := render(cs, items, count)
+	out.tiers[compartments.TierNone], out.tiers[compartments.TierCompact], out.tiers[compartments.TierFull] = from, whole-from, len(cs)-whole
+	return out
+}
 
 func render(cs []compartments.Compartment, items []compartments.Item, count func(string) int) shown {
 	out := shown{tiers: map[compartments.Tier]int{}}
