@@ -17,6 +17,7 @@ type Frame struct {
 	From  int                      // place of the first message that stays with all behind it
 	Keep  []int                    // places before it that stay too, in list order
 	Edits map[int]map[field]string // by place
+	plan  *compartments.Plan       // that the edits are from
 	To    int                      // place behind the last message
 
 	tiers map[compartments.CompartmentID]compartments.Tier // in the head
@@ -34,6 +35,23 @@ type weights struct {
 	parts [][]weight      // by message and part
 	whole []int           // by message, as it would be sent
 	plain []messageBlocks // by message without edits, once asked for
+
+	// What was worked out before.
+	heads    map[string]counted
+	edited   map[editedMessage]int
+	blocksOf map[editedMessage]messageBlocks
+}
+
+// counted is a text with its tokens and its name.
+type counted struct {
+	tokens int
+	sum    [16]byte
+}
+
+// editedMessage is a message under the edits of a plan.
+type editedMessage struct {
+	plan    *compartments.Plan
+	message int
 }
 
 type weight struct{ text, input, output, frame int }
@@ -46,7 +64,8 @@ const (
 )
 
 func weigh(s *Script, count *tokens.Counter) weights {
-	w := weights{count: count, parts: make([][]weight, len(s.Messages)), whole: make([]int, len(s.Messages)), plain: make([]messageBlocks, len(s.Messages))}
+	w := weights{count: count, parts: make([][]weight, len(s.Messages)), whole: make([]int, len(s.Messages)), plain: make([]messageBlocks, len(s.Messages)),
+		heads: map[string]counted{}, edited: map[editedMessage]int{}, blocksOf: map[editedMessage]messageBlocks{}}
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		w.parts[i] = make([]weight, len(m.Parts))
@@ -84,14 +103,32 @@ const pairFrame = 2*compartments.FrameTokens + 3
 func (p *Played) headTokens(f *Frame) int {
 	n := 0
 	for _, text := range f.Head {
-		n += p.count.Count(text) + pairFrame
+		n += p.headText(text).tokens + pairFrame
 	}
 	return n
+}
+
+// headText is the text of a pair, counted and named once.
+func (p *Played) headText(text string) counted {
+	c, ok := p.heads[text]
+	if !ok {
+		c = counted{p.count.Count(text), sum("head", text)}
+		p.heads[text] = c
+	}
+	return c
 }
 
 // messageTokens is what one message takes under a frame, in tokens.
 func (p *Played) messageTokens(f *Frame, i int) int {
 	n := p.whole[i]
+	if len(f.Edits[i]) == 0 {
+		return n
+	}
+	key := editedMessage{f.plan, i}
+	if known, ok := p.edited[key]; ok {
+		return known
+	}
+	defer func() { p.edited[key] = n }()
 	for at, value := range f.Edits[i] {
 		w := p.parts[i][at.part]
 		was := w.output
@@ -169,7 +206,8 @@ func (p *Played) eachText(f *Frame, i int, visit func(what, text string)) {
 func (p *Played) blocks(f *Frame) []provider.Block {
 	out := []provider.Block{{Sum: [16]byte{'s', 'y', 's'}, Tokens: p.Setup.Prefix, Mark: true}}
 	for i, text := range f.Head {
-		out = append(out, provider.Block{Sum: sum("head", text), Tokens: p.count.Count(text) + compartments.FrameTokens},
+		c := p.headText(text)
+		out = append(out, provider.Block{Sum: c.sum, Tokens: c.tokens + compartments.FrameTokens},
 			provider.Block{Sum: [16]byte{'a', 'c', 'k'}, Tokens: pairFrame - compartments.FrameTokens, Mark: i == len(f.Head)-1})
 	}
 	var ends []int // last block of each of the provider's messages
@@ -195,8 +233,11 @@ type messageBlocks struct {
 
 func (p *Played) messageBlocks(f *Frame, i int) messageBlocks {
 	plain := len(f.Edits[i]) == 0
+	key := editedMessage{f.plan, i}
 	if plain && p.plain[i].all != nil {
 		return p.plain[i]
+	} else if known, ok := p.blocksOf[key]; !plain && ok {
+		return known
 	}
 	var said, results []provider.Block
 	p.eachText(f, i, func(what, text string) {
@@ -214,6 +255,8 @@ func (p *Played) messageBlocks(f *Frame, i int) messageBlocks {
 	}
 	if plain {
 		p.plain[i] = out
+	} else {
+		p.blocksOf[key] = out
 	}
 	return out
 }
@@ -271,8 +314,11 @@ func (p *Played) frames() []Frame {
 	}
 	for n := range p.steps {
 		st := &p.steps[n]
-		f := Frame{To: st.reply}
-		if st.plan != nil {
+		f := Frame{To: st.reply, plan: st.plan}
+		if n > 0 && st.plan == p.steps[n-1].plan { // as before
+			f = out[n-1]
+			f.To = st.reply
+		} else if st.plan != nil {
 			for _, pair := range st.plan.Head {
 				f.Head = append(f.Head, pair.Text)
 			}

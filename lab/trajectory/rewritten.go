@@ -45,7 +45,7 @@ func (p *Played) Rewritten(level compartments.Tier, loss int, draw *rand.Rand) [
 			}
 		}
 		f := shown
-		f.To, f.Edits, f.Keep = ours[n].To, ours[n].Edits, ours[n].Keep
+		f.To, f.Edits, f.Keep, f.plan = ours[n].To, ours[n].Edits, ours[n].Keep, ours[n].plan
 		ours[n] = f
 	}
 	return ours

@@ -62,7 +62,7 @@ func (p *Played) AtOurs(policy Policy) []Frame {
 			}
 		}
 		f := shown
-		f.To, f.Edits = ours[n].To, ours[n].Edits
+		f.To, f.Edits, f.plan = ours[n].To, ours[n].Edits, ours[n].plan
 		for _, i := range ours[n].Keep {
 			if i < f.From {
 				f.Keep = append(f.Keep, i)

@@ -210,8 +210,8 @@ func (s *study) main(ctx context.Context, i int) ([]Record, error) {
 		draw := rand.New(rand.NewPCG(script.Seed, uint64(k)))
 		frames := p.Rewritten(compartments.TierFull, s.plan.Loss, draw)
 		out = turns(out, p.Observe(frames, Run{Policy: RewrittenName, Schedule: Same, Repeat: k}))
-		if k == 0 {
-			continue
+		if k != 1 {
+			continue // one repetition of ours shows it
 		}
 		again, err := Play(ctx, script, s.plan.Setup, s.count)
 		if err != nil {
@@ -220,9 +220,7 @@ func (s *study) main(ctx context.Context, i int) ([]Record, error) {
 		if again.Bytes() != p.Bytes() {
 			return nil, fmt.Errorf("%s: two runs of ours differ", script.Name)
 		}
-		if k == 1 { // one repetition shows it
-			out = turns(out, again.Observe(again.frames(), Run{Policy: Ours, Schedule: Same, Repeat: k}))
-		}
+		out = turns(out, again.Observe(again.frames(), Run{Policy: Ours, Schedule: Same, Repeat: k}))
 	}
 	return out, nil
 }
