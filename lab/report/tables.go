@@ -40,7 +40,7 @@ func per(n, of int64) string {
 }
 
 // order is how policies are listed.
-var order = []string{trajectory.Ours, trajectory.OursNoStubs, trajectory.FlatName(compartments.TierFull), trajectory.FlatName(compartments.TierDense),
+var order = []string{trajectory.Ours, trajectory.OursFair, trajectory.OursNoStubs, trajectory.FlatName(compartments.TierFull), trajectory.FlatName(compartments.TierDense),
 	trajectory.FlatName(compartments.TierCompact), trajectory.FlatName(compartments.TierAnchor), trajectory.AgeOnly, trajectory.HalfLifeCurve,
 	trajectory.Staged, trajectory.RewrittenName, trajectory.HardTruncation, trajectory.FullHistory, trajectory.OraclePromotion, trajectory.OracleSchedule}
 

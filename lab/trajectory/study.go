@@ -17,6 +17,7 @@ import (
 const (
 	Ours            = "ours"
 	OursNoStubs     = "ours, no stubs"
+	OursFair        = "ours, fairness 1"
 	FullHistory     = "full history"
 	HardTruncation  = "hard truncation"
 	Staged          = "hot, warm, cold"
@@ -247,7 +248,8 @@ func (s *study) window(ctx context.Context, i, window int) ([]Record, error) {
 	return out, nil
 }
 
-// removed runs ours without stubs, and without each of the tiers.
+// removed runs ours without stubs, with a fairness that spares no old pair at the
+// expense of newer work, and without each of the tiers.
 func (s *study) removed(ctx context.Context, i int) ([]Record, error) {
 	script, err := s.script(i)
 	if err != nil {
@@ -266,6 +268,12 @@ func (s *study) removed(ctx context.Context, i int) ([]Record, error) {
 	bare := decay.Defaults().Ablated(decay.AblateStubs)
 	set.Settings = &bare
 	if err := run(set, OursNoStubs); err != nil {
+		return nil, err
+	}
+	fair := decay.Defaults()
+	fair.Fairness = 1
+	set.Settings = &fair
+	if err := run(set, OursFair); err != nil {
 		return nil, err
 	}
 	for _, t := range compartments.Rendered {
