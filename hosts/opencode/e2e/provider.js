@@ -13,7 +13,7 @@ const LOOK_BACK_BLOCKS = 20;
 const AUTOMATIC_CACHE_STEP = 128; // tokens
 
 /** @typedef {{name: string, input: object}} Call */
-/** @typedef {{text?: string, calls?: Call[]}} Reply one answer of the model */
+/** @typedef {{text?: string, calls?: Call[], status?: number, headers?: Record<string, string>, never?: boolean, finish?: string}} Reply one answer of the model; a status fails the request */
 /** @typedef {Reply | ((body: any) => Line[])} Line a reply, or what makes the next replies from the request */
 /** @typedef {{text: string, marked: boolean}} Block a piece of the request in the order that a cache sees it */
 
@@ -147,6 +147,18 @@ export class Provider {
     }
     const reply = title ? { text: "A title" } : (this.aside(recorded) ?? this.#next(session, parent, body));
     this.heard(recorded);
+    if (reply.never) return;
+    if (reply.status) {
+      recorded.status = reply.status;
+      const error = {
+        type: "error",
+        error: { type: "api_error", message: `scripted failure ${reply.status}` },
+      };
+      response
+        .writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
+        .end(JSON.stringify(error));
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
     if (protocol === "anthropic") streamAnthropic(response, reply, usage);
     else streamOpenAI(response, reply, usage);
@@ -373,7 +385,7 @@ function streamAnthropic(response, reply, usage) {
     });
     send({ type: "content_block_stop", index: index++ });
   }
-  const stop_reason = reply.calls?.length ? "tool_use" : "end_turn";
+  const stop_reason = reply.finish ?? (reply.calls?.length ? "tool_use" : "end_turn");
   send({
     type: "message_delta",
     delta: { stop_reason, stop_sequence: null },

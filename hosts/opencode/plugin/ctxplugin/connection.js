@@ -24,6 +24,7 @@ const LONGEST_PAUSE_MS = 30_000;
  * @property {object} initialize params of initialize, without the version
  * @property {import("./timing.js").Timing} timing
  * @property {(level: string, text: string) => void} notice
+ * @property {(params: any, signal: AbortSignal) => Promise<any>} [generate] serves host/generate
  */
 
 export class Connection {
@@ -111,7 +112,7 @@ export class Connection {
 
   /** @returns {Promise<Hello | null>} */
   async #start() {
-    const { command, args, cwd, initialize, notice } = this.options;
+    const { command, args, cwd, initialize, notice, generate } = this.options;
     /** @type {Process} */
     let process;
     try {
@@ -120,6 +121,10 @@ export class Connection {
         {
           notified: (method, params) => {
             if (method === "host/notify") notice(String(params?.level ?? "info"), String(params?.text ?? ""));
+          },
+          asked: (method, params, signal) => {
+            if (method === "host/generate" && generate) return generate(params, signal);
+            throw Object.assign(new Error(`this host does not serve ${method}`), { code: -32601 });
           },
           ended: (reason) => this.#ended(process, reason),
         },

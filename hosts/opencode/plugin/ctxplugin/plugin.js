@@ -4,6 +4,7 @@
  * costs the user a turn.
  */
 import { Connection } from "./connection.js";
+import { AGENT, Generator } from "./generate.js";
 import { FixedParts, Models } from "./models.js";
 import { Notices } from "./notices.js";
 import { PlanFiles, planFolder } from "./planfile.js";
@@ -27,6 +28,7 @@ export function createPlugin(installed) {
   return async (input, options) => {
     const { client, directory } = input;
     const notices = new Notices(client);
+    const generator = new Generator(client, directory);
     const connection = new Connection({
       command: process.env.CTXPLUGIN_BIN || installed || "ctxplugin",
       args: ["serve"],
@@ -34,21 +36,25 @@ export function createPlugin(installed) {
       initialize: {
         host: { name: "opencode", version: "" },
         project: { directory },
-        capabilities: { notify: true },
+        capabilities: { notify: true, generate: true },
         options: options ?? {},
       },
       timing: timing(process.env),
       notice: (level, text) => notices.tell(level, text),
+      generate: (params, signal) => generator.generate(params, signal),
     });
     const planFiles = new PlanFiles(planFolder(process.env));
-    const host = new Host({
-      connection,
-      planFiles,
-      notices,
-      models: new Models(client),
-      fixedParts: new FixedParts(client),
-      host: { plugins: "" },
-    });
+    const host = new Host(
+      {
+        connection,
+        planFiles,
+        notices,
+        models: new Models(client),
+        fixedParts: new FixedParts(client),
+        host: { plugins: "" },
+      },
+      generator,
+    );
     planFiles.sweep().catch(() => {});
     const hello = await connection.ready(connection.timing.hello);
     return host.hooks(input, hello);
@@ -68,9 +74,13 @@ function holds(value, pattern) {
 }
 
 class Host {
-  /** @param {import("./session.js").Surroundings} around */
-  constructor(around) {
+  /**
+   * @param {import("./session.js").Surroundings} around
+   * @param {Generator} generator
+   */
+  constructor(around, generator) {
     this.around = around;
+    this.generator = generator;
     /** @type {Map<string, Session>} the last used ones, oldest first */
     this.sessions = new Map();
     /** @type {Map<string, number>} sessions whose next list is the compaction's, and since when */
@@ -108,10 +118,13 @@ class Host {
         models.configured = config.provider;
         this.around.host.plugins = JSON.stringify(config.plugin ?? []);
         // Only a binary that is there may take over from the host.
+        const { agent } = /** @type {{agent?: object}} */ (config);
+        if (hello) Object.assign(config, { agent: { ...agent, [AGENT]: Generator.agent() } });
         const compaction = /** @type {{compaction?: object}} */ (config).compaction;
         if (hello) Object.assign(config, { compaction: { ...compaction, auto: false, prune: false } });
       }),
       "chat.message": safely(({ sessionID, model }) => {
+        if (this.generator.owns(sessionID)) return;
         if (model) {
           // Asked for now, it is there when the first step begins.
           models.lookup(model, 0);
@@ -126,10 +139,12 @@ class Host {
       }),
       "experimental.chat.messages.transform": safely((_, { messages }) => this.transform(messages)),
       "experimental.chat.system.transform": safely(({ sessionID, model }, { system }) => {
+        if (this.generator.owns(sessionID)) return this.generator.system(sessionID, system);
         models.note(model);
         fixedParts.system(sessionID, system);
       }),
       "chat.params": safely(({ sessionID, agent, model }, output) => {
+        if (this.generator.owns(sessionID)) return this.generator.request(sessionID, output);
         models.note(model);
         fixedParts.request(sessionID, agent, model);
         const session = this.sessions.get(sessionID);
@@ -162,6 +177,8 @@ class Host {
   async transform(messages) {
     const user = turnOf(messages);
     if (!user?.model) return this.compacting.clear();
+    if (this.generator.owns(user.sessionID) || user.agent === AGENT) return;
+    this.generator.seen(user.sessionID, user.model);
     const session = this.session(user.sessionID);
     const since = this.compacting.get(user.sessionID) ?? 0;
     this.compacting.delete(user.sessionID);
@@ -186,6 +203,7 @@ class Host {
 
   /** @param {Event} event */
   event(event) {
+    if (this.generator.event(event)) return;
     if (event.type === "message.part.updated") {
       const { sessionID, messageID } = event.properties.part;
       this.sessions.get(sessionID)?.mirror.edited.add(messageID);

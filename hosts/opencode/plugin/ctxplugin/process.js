@@ -26,6 +26,7 @@ export class TimeoutError extends Error {}
 /**
  * @typedef {object} Peer what the other end may ask of us
  * @property {(method: string, params: any) => void} notified
+ * @property {(method: string, params: any, signal: AbortSignal) => Promise<any>} [asked] answers a request; what it throws may have `data`
  * @property {(reason: string) => void} ended called once, when the process is gone
  */
 
@@ -47,6 +48,8 @@ export class Process {
     /** @type {Map<number, Pending>} */
     this.pending = new Map();
     this.gone = false;
+    /** @type {Map<string | number, AbortController>} requests of the binary that are under way */
+    this.answering = new Map();
     this.child = spawn(how.command, how.args, {
       cwd: how.cwd,
       stdio: ["pipe", "pipe", "pipe"],
@@ -140,9 +143,10 @@ export class Process {
     if (frame?.jsonrpc !== "2.0") return;
     this.heardAt = Date.now();
     if (typeof frame.method === "string") {
+      if (frame.method === "$/cancelRequest") return this.answering.get(frame.params?.id)?.abort();
       if (frame.id === undefined) return this.peer.notified(frame.method, frame.params);
-      const error = { code: -32601, message: `this host does not serve ${frame.method}` };
-      return this.#write(JSON.stringify({ jsonrpc: "2.0", id: frame.id, error }) + "\n");
+      this.#answer(frame.id, frame.method, frame.params);
+      return;
     }
     const pending = this.pending.get(frame.id);
     if (!pending) return; // late: its caller has gone on
@@ -152,10 +156,33 @@ export class Process {
     else pending.resolve(frame.result);
   }
 
+  /**
+   * @param {string | number} id
+   * @param {string} method
+   * @param {any} params
+   */
+  async #answer(id, method, params) {
+    const giveUp = new AbortController();
+    this.answering.set(id, giveUp);
+    /** @type {object} */
+    let reply;
+    try {
+      if (!this.peer.asked)
+        throw Object.assign(new Error(`this host does not serve ${method}`), { code: -32601 });
+      reply = { result: (await this.peer.asked(method, params, giveUp.signal)) ?? null };
+    } catch (thrown) {
+      const { code = -32000, message = String(thrown), data } = /** @type {any} */ (thrown ?? {});
+      reply = { error: { code, message, data } };
+    }
+    this.answering.delete(id);
+    this.#write(JSON.stringify({ jsonrpc: "2.0", id, ...reply }) + "\n");
+  }
+
   /** @param {string} reason */
   #end(reason) {
     if (this.gone) return;
     this.gone = true;
+    for (const giveUp of this.answering.values()) giveUp.abort();
     for (const { reject, timer } of this.pending.values()) {
       clearTimeout(timer);
       reject(new Error(`the binary ${reason}`));
