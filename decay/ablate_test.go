@@ -153,3 +153,33 @@ func TestAblated_Stubs(t *testing.T) {
 		}
 	}
 }
+
+// With the hull each step of a candidate loses more for a token than the one before
+// it, so that the one list of all demotions is in the order of what each step loses
+// itself. Without the hull it is not: a step would stand behind a dearer one.
+func TestHull_EachStepIsDearer(t *testing.T) {
+	dearer := func(s Settings, points []point) bool {
+		h := s.stops(points)
+		for i := 2; i < len(h); i++ {
+			if rate(h[i-1], h[i]) < rate(h[i-2], h[i-1]) {
+				return false
+			}
+		}
+		return true
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var points []point
+		tokens := int64(1 << 20)
+		for range rapid.IntRange(1, 6).Draw(t, "points") {
+			tokens -= rapid.Int64Range(1, 1<<17).Draw(t, "fewer")
+			points = append(points, point{tokens: tokens, value: rapid.Int64Range(0, 1<<30).Draw(t, "value")})
+		}
+		if s := Defaults(); !dearer(s, points) {
+			t.Fatalf("%v", points)
+		}
+	})
+	of := func() []point { return []point{{tokens: 600, value: 100}, {tokens: 590, value: 20}, {tokens: 90, value: 10}} }
+	if !dearer(Defaults(), of()) || dearer(Defaults().Ablated(AblateHull), of()) {
+		t.Error("the hull makes no difference")
+	}
+}

@@ -2,8 +2,10 @@ package lab
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"ctxplugin/compartments"
@@ -27,6 +29,9 @@ type ReplayOptions struct {
 	// Ablate are mechanisms that are replaced by their simplest substitutes, by
 	// decay's names with commas between them.
 	Ablate string
+	// Prefer is what folds are made for: view, balance or cost. Empty leaves it to the
+	// settings, and PreferAll plays every session with each and compares them.
+	Prefer string
 	// Measure also finds out what stubs save, whether what they hide was named soon
 	// after, and how much of what was named again requests still showed.
 	Measure     bool
@@ -80,6 +85,7 @@ type settings struct {
 	prices compartments.Prices
 	tier   string
 	ablate string
+	prefer string
 
 	measure bool
 }
@@ -118,6 +124,13 @@ func (o *ReplayOptions) settings() (*settings, error) {
 		return nil, fmt.Errorf("ablate: %w", err)
 	}
 	s.ablate = ablate.String()
+	switch s.prefer = o.Prefer; {
+	case s.prefer == "", slices.Contains(preferences[:], s.prefer):
+	case s.prefer != PreferAll:
+		return nil, fmt.Errorf("prefer: %q is none of view, balance, cost, all", o.Prefer)
+	case o.ShowHistory || o.Keep != "":
+		return nil, errors.New("prefer: all plays each session three times, so there is no one history to show or database to keep")
+	}
 	kind := o.Kind
 	if kind == "" {
 		kind = "marks"
@@ -156,9 +169,10 @@ func (s *settings) initialize(directory string) []byte {
 	options, err := json.Marshal(struct {
 		ForceTier string `json:"forceTier,omitempty"`
 		Ablate    string `json:"ablate,omitempty"`
-	}{s.tier, s.ablate})
+		Prefer    string `json:"prefer,omitempty"`
+	}{s.tier, s.ablate, s.prefer})
 	if err != nil {
-		panic(err) // two strings
+		panic(err) // three strings
 	}
 	return fmt.Appendf(nil, `{"protocolVersion":1,"host":{"name":"replay","version":"1"},"project":{"directory":%s},"capabilities":{"notify":true},"options":%s}`,
 		quote(directory), options)

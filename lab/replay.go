@@ -45,9 +45,10 @@ func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (
 	if start == nil {
 		start = func(ctx context.Context, dir string) (*process, error) { return launch(ctx, dir, o.Keep, o.Config) }
 	}
+	plays := set.plays()
 	total := 0
 	for _, r := range recordings {
-		total += len(cut(r))
+		total += len(cut(r)) * len(plays)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -56,16 +57,18 @@ func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (
 	var results []*result
 	for _, rec := range recordings {
 		bar.describe(rec.name)
-		res, err := replayOne(ctx, rec, set, start, bar)
-		if ctx.Err() != nil {
-			return exitBroken, errors.New("interrupted")
-		}
-		if err != nil {
-			return exitBroken, fmt.Errorf("%s: %w", rec.name, err)
-		}
-		results = append(results, res)
-		if len(res.verdicts.breaches) > 0 {
-			exit = exitBroken
+		for _, one := range plays {
+			res, err := replayOne(ctx, rec, one, start, bar)
+			if ctx.Err() != nil {
+				return exitBroken, errors.New("interrupted")
+			}
+			if err != nil {
+				return exitBroken, fmt.Errorf("%s: %w", rec.name, err)
+			}
+			results = append(results, res)
+			if len(res.verdicts.breaches) > 0 {
+				exit = exitBroken
+			}
 		}
 	}
 	bar.finish()
@@ -74,6 +77,8 @@ func RunReplay(ctx context.Context, o ReplayOptions, stdout, stderr io.Writer) (
 		err = writeJSON(stdout, results, set, o)
 	case o.ShowHistory:
 		err = writeHistory(stdout, stderr, results)
+	case o.Prefer == PreferAll:
+		err = writePreferences(stdout, results, set)
 	default:
 		err = writeReport(stdout, results, set, o)
 	}
@@ -149,6 +154,8 @@ type result struct {
 	rec         *recording
 	requests    int
 	compactions int // the host's own
+	prefer      string
+	view, head  int64 // tokens of messages, and of them rendered history, over all requests
 	stubs       int
 	folds       []fold
 	bill        bill

@@ -23,7 +23,8 @@ func writeReport(w io.Writer, results []*result, set *settings, o ReplayOptions)
 	return err
 }
 
-func (r *result) report(b *strings.Builder, set *settings, timings bool) {
+// reportName says which session was played, and in which window.
+func (r *result) reportName(b *strings.Builder, set *settings) {
 	fmt.Fprintf(b, "%s", r.rec.name)
 	if r.rec.title != "" {
 		fmt.Fprintf(b, "  %q", clip(r.rec.title, 70-len(r.rec.name)))
@@ -35,8 +36,15 @@ func (r *result) report(b *strings.Builder, set *settings, timings bool) {
 	w := set.window
 	fmt.Fprintf(b, "\nwindow %s, for the reply %s, system and tools %s, usable %s tokens\n\n",
 		thousands(w.context), thousands(w.reserve), thousands(w.prefix), thousands(w.usable))
+}
+
+func (r *result) report(b *strings.Builder, set *settings, timings bool) {
+	r.reportName(b, set)
 	if set.ablate != "" {
 		fmt.Fprintf(b, "without %s\n\n", strings.ReplaceAll(set.ablate, ",", ", "))
+	}
+	if set.prefer != "" {
+		fmt.Fprintf(b, "folds for %s\n\n", set.prefer)
 	}
 	r.reportFolds(b)
 	b.WriteByte('\n')
@@ -93,7 +101,11 @@ func (r *result) reportBills(b *strings.Builder, set *settings) {
 		base.bill.line(t, base.name)
 	}
 	t.Flush()
-	p := set.prices
+	set.reportPrices(b)
+}
+
+func (s *settings) reportPrices(b *strings.Builder) {
+	p := s.prices
 	fmt.Fprintf(b, "prices per million: input %s, output %s, cache read %s, write %s (%s)\n",
 		money(p.Input, 2), money(p.Output, 2), money(p.CacheRead, 2), money(p.CacheWrite, 2), p.Kind)
 }
@@ -125,6 +137,10 @@ func (r *result) reportRest(b *strings.Builder, timings bool) {
 	for _, w := range r.warnings {
 		fmt.Fprintf(b, "warning: %s\n", clip(w, 88))
 	}
+	r.reportChecks(b)
+}
+
+func (r *result) reportChecks(b *strings.Builder) {
 	held := 0
 	for _, n := range r.verdicts.held {
 		held += n
@@ -208,6 +224,9 @@ func writeJSON(w io.Writer, results []*result, set *settings, o ReplayOptions) e
 		Compactions int                `json:"hostCompactions"`
 		Peak        int                `json:"largestRequest"`
 		Stubs       int                `json:"stubs"`
+		Prefer      string             `json:"prefer,omitempty"`
+		View        int64              `json:"meanInView"`  // tokens of messages in a request
+		Head        int64              `json:"meanHistory"` // of them rendered history
 		Folds       []fold             `json:"folds"`
 		Ways        []way              `json:"ways"`
 		Irreducible []irreducible      `json:"irreducible"`
@@ -230,7 +249,7 @@ func writeJSON(w io.Writer, results []*result, set *settings, o ReplayOptions) e
 	}{set.window.context, set.window.output, set.window.reserve, set.window.prefix, set.window.usable, set.prices, set.ablate, []*one{}}
 	for _, r := range results {
 		x := &one{File: r.rec.name, Session: r.rec.id, Title: r.rec.title, Messages: len(r.rec.messages), Requests: r.requests,
-			Compactions: r.compactions, Peak: r.peak, Stubs: r.stubs, Folds: orEmptyList(r.folds), Irreducible: orEmptyList(r.irreducible),
+			Compactions: r.compactions, Peak: r.peak, Stubs: r.stubs, Prefer: r.prefer, View: r.mean(r.view), Head: r.mean(r.head), Folds: orEmptyList(r.folds), Irreducible: orEmptyList(r.irreducible),
 			Held: maps.Clone(r.verdicts.held), Breaches: orEmptyList(r.verdicts.breaches), Warnings: orEmptyList(r.warnings), Measures: r.measures}
 		x.Ways = append(x.Ways, way{"ctxplugin", r.bill, r.bill.readShare()})
 		for _, b := range r.baselines {

@@ -47,7 +47,7 @@ func replayOne(ctx context.Context, rec *recording, set *settings, start launche
 	r := &replay{set: set, rec: rec, start: start, dir: dir, render: render,
 		check: newChecker(v, rec, render, set.window), cache: provider.NewCache(set.prices),
 		warned: map[string]bool{}, shown: map[int]bool{},
-		result: &result{rec: rec, verdicts: v, baselines: baselines(set.window, set.prices)}}
+		result: &result{rec: rec, prefer: set.prefer, verdicts: v, baselines: baselines(set.window, set.prices)}}
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -341,6 +341,10 @@ func (r *replay) pay(s *step, req *request) {
 	}
 	r.before = sums
 	r.result.bill.Requests++
+	r.result.view += int64(req.tokens())
+	for i := range req.messages[:req.head] {
+		r.result.head += int64(req.messages[i].tokens())
+	}
 	if req.tokens() > r.set.window.usable {
 		r.result.bill.OverWindow++
 	}

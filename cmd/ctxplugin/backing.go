@@ -124,6 +124,7 @@ func (s *service) put(b *backing) {
 	count := tokens.NewCached(tokens.NewCache(countsKept)).Count
 	builtin := historian.New(count)
 	settings := s.config.Settings.Ablated(s.ablated())
+	settings.Prefer = s.preferred(settings.Prefer)
 	settings.ForceTier = s.forcedTier()
 	var writer writer = builtin
 	if settings.Heads() {

@@ -11,6 +11,7 @@ import (
 type experiment struct {
 	ForceTier string `json:"forceTier"`
 	Ablate    string `json:"ablate"`
+	Prefer    string `json:"prefer"`
 }
 
 // forcedTier is the tier that the host wants every compartment shown at: what
@@ -30,6 +31,16 @@ func (s *service) ablated() decay.Ablation {
 		return 0
 	}
 	return a
+}
+
+// preferred is what replay --prefer wants folds to be made for; otherwise what the
+// settings say.
+func (s *service) preferred(set decay.Prefer) decay.Prefer {
+	switch p := decay.Prefer(s.experiment().Prefer); p {
+	case decay.PreferView, decay.PreferBalance, decay.PreferCost:
+		return p
+	}
+	return set
 }
 
 func (s *service) experiment() (e experiment) {

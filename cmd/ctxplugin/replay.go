@@ -22,6 +22,7 @@ type replayCommand struct {
 
 	Tier      string `enum:",full,dense,compact,anchor" default:"" help:"Show every compartment at this one tier: full, dense, compact or anchor."`
 	Ablate    string `placeholder:"NAMES" help:"Replace mechanisms by their simplest substitutes, to see what each is worth: tiers, hull, hysteresis, economics, divergence, relevance, stubs, superseded; several with commas between them."`
+	Prefer    string `enum:",view,balance,cost,all" default:"" help:"Fold for this, whatever the settings say: view, balance or cost; all plays each of them, and prints what each means in tokens in view and in money."`
 	Measure   bool   `help:"Also measure what stubs save, whether what they hide was needed soon after, and how many names that were said again requests still showed."`
 	History   bool   `name:"show-history" help:"Print what a model would read at the head of its next request, instead of the report."`
 	Keep      string `placeholder:"FILE" help:"Keep the database of what was played as FILE, for --db FILE of the other commands."`
@@ -96,7 +97,7 @@ func (r *replayCommand) Run(p *program) error {
 	exit, err := lab.RunReplay(p.ctx, lab.ReplayOptions{
 		Files: r.Files, Window: window, Output: output, Prefix: prefix,
 		Prices: prices, Kind: r.Cache,
-		Tier: r.Tier, Ablate: r.Ablate, Measure: r.Measure, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings, Keep: r.Keep, Config: p.configPath,
+		Tier: r.Tier, Ablate: r.Ablate, Prefer: r.Prefer, Measure: r.Measure, ShowHistory: r.History, JSON: r.JSON, NoTimings: r.NoTimings, Keep: r.Keep, Config: p.configPath,
 	}, p.stdout, p.stderr)
 	switch {
 	case err != nil:
