@@ -117,7 +117,7 @@ func TestAblated_Economics(t *testing.T) {
 func TestAblated_Divergence(t *testing.T) {
 	m := Material{Tail: 3000}
 	for i := range 3 {
-		m.Pairs = append(m.Pairs, Pair{Layout: compartments.PairLayout{Tokens: 300}, Candidates: []Candidate{{Compartment: usual(i), Applied: compartments.TierFull, Relevance: 1000}}})
+		m.Pairs = append(m.Pairs, Pair{Layout: compartments.PairLayout{Tokens: 620}, Candidates: []Candidate{{Compartment: usual(i), Applied: compartments.TierFull, Relevance: 1000}}})
 	}
 	m.New = candidates(2, compartments.TierRaw)
 	m.Keeps = []int{0, 0, 0}
@@ -178,7 +178,9 @@ func TestHull_EachStepIsDearer(t *testing.T) {
 			t.Fatalf("%v", points)
 		}
 	})
-	of := func() []point { return []point{{tokens: 600, value: 100}, {tokens: 590, value: 20}, {tokens: 90, value: 10}} }
+	of := func() []point {
+		return []point{{tokens: 600, value: 100}, {tokens: 590, value: 20}, {tokens: 90, value: 10}}
+	}
 	if !dearer(Defaults(), of()) || dearer(Defaults().Ablated(AblateHull), of()) {
 		t.Error("the hull makes no difference")
 	}
