@@ -5,6 +5,7 @@ import "ctxplugin/compartments"
 // Model is what one model costs through one kind of cache.
 type Model struct {
 	Name   string // with the cache, where a model has several
+	Short  string // for drawings
 	Prices compartments.Prices
 	Source string // of the prices
 	Date   string // when the source said so
@@ -37,13 +38,13 @@ func Models() []Model {
 		return compartments.Prices{Kind: "automatic", Input: micro(input), Output: micro(output), CacheRead: micro(read), CacheWrite: micro(input), TTLMs: 2 * FiveMinutes}
 	}
 	return []Model{
-		{"Claude Sonnet 4.6, marks, 5 minutes", marks(3, 15, 0.30, 3.75, FiveMinutes), anthropicPage, anthropicDate},
-		{"Claude Sonnet 4.6, marks, 1 hour", marks(3, 15, 0.30, 6, OneHour), anthropicPage, anthropicDate},
-		{"Claude Opus 4.6, marks, 5 minutes", marks(5, 25, 0.50, 6.25, FiveMinutes), anthropicPage, anthropicDate},
-		{"Claude Haiku 4.5, marks, 1 hour", marks(1, 5, 0.10, 2, OneHour), anthropicPage, anthropicDate},
-		{"GPT-5.4, automatic", automatic(2.50, 15, 0.25), openaiPage, openaiDate},
-		{"GPT-4.1, automatic", automatic(2, 8, 0.50), openaiPage, openaiDate},
-		{"Claude Sonnet 4.6, nothing cached", compartments.Prices{Kind: "none", Input: micro(3), Output: micro(15)}, anthropicPage, anthropicDate},
+		{"Claude Sonnet 4.6, marks, 5 minutes", "Sonnet, 5 min", marks(3, 15, 0.30, 3.75, FiveMinutes), anthropicPage, anthropicDate},
+		{"Claude Sonnet 4.6, marks, 1 hour", "Sonnet, 1 h", marks(3, 15, 0.30, 6, OneHour), anthropicPage, anthropicDate},
+		{"Claude Opus 4.6, marks, 5 minutes", "Opus, 5 min", marks(5, 25, 0.50, 6.25, FiveMinutes), anthropicPage, anthropicDate},
+		{"Claude Haiku 4.5, marks, 1 hour", "Haiku, 1 h", marks(1, 5, 0.10, 2, OneHour), anthropicPage, anthropicDate},
+		{"GPT-5.4, automatic", "GPT-5.4", automatic(2.50, 15, 0.25), openaiPage, openaiDate},
+		{"GPT-4.1, automatic", "GPT-4.1", automatic(2, 8, 0.50), openaiPage, openaiDate},
+		{"Claude Sonnet 4.6, nothing cached", "no cache", compartments.Prices{Kind: "none", Input: micro(3), Output: micro(15)}, anthropicPage, anthropicDate},
 	}
 }
 

@@ -72,9 +72,17 @@ func painted(svg string) string {
 // chart draws a chart in both sizes. what it shows is said in words for those who
 // do not see it.
 func chart(what string, draw func(p *charts.Painter, narrow bool) error) (string, error) {
+	return tall(what, 0, draw)
+}
+
+// tall is chart with a height of its own; 0 is the usual one.
+func tall(what string, height int, draw func(p *charts.Painter, narrow bool) error) (string, error) {
 	var b strings.Builder
 	b.WriteString(`<figure>`)
 	for _, size := range sizes {
+		if height > 0 {
+			size.height = height
+		}
 		p := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: size.width, Height: size.height, Theme: theme()})
 		if err := draw(p, size.class == "narrow"); err != nil {
 			return "", fmt.Errorf("chart %q: %w", what, err)
@@ -100,21 +108,26 @@ func legend(names []string) charts.LegendOption {
 	return charts.LegendOption{SeriesNames: names, FontStyle: font()}
 }
 
-// bars draws groups of bars, one for each name in each category. Values are percent
-// unless a formatter is given.
-func bars(what string, categories, names []string, values [][]float64, horizontal bool, format func(float64) string) (string, error) {
-	return chart(what, func(p *charts.Painter, narrow bool) error {
+// bars draws groups of bars, one for each name in each category, lying, so that a
+// narrow page has room for what the categories are called. most is the end of the
+// axis; 0 leaves it to the values.
+func bars(what string, categories, names []string, values [][]float64, most float64, format func(float64) string) (string, error) {
+	height := 90 + len(categories)*(12+9*len(names))
+	return tall(what, height, func(p *charts.Painter, narrow bool) error {
 		o := charts.NewBarChartOptionWithData(values)
 		o.Theme = theme()
-		o.Horizontal = horizontal
+		o.Horizontal = true
 		o.Legend = legend(names)
 		o.ValueFormatter = format
 		o.CategoryAxis = charts.CategoryAxisOption{Labels: categories, LabelFontStyle: font()}
-		o.ValueAxis = []charts.ValueAxisOption{{LabelFontStyle: font(), Min: charts.Ptr(0.0)}}
-		if narrow && !horizontal {
-			o.CategoryAxis.LabelRotation = charts.DegreesToRadians(60)
-			o.CategoryAxis.LabelFontStyle.FontSize = 9
+		axis := charts.ValueAxisOption{LabelFontStyle: font(), Min: charts.Ptr(0.0), LabelCount: 6}
+		if narrow {
+			axis.LabelCount = 3
 		}
+		if most > 0 {
+			axis.Max = charts.Ptr(most)
+		}
+		o.ValueAxis = []charts.ValueAxisOption{axis}
 		return p.BarChart(o)
 	})
 }

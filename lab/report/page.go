@@ -166,7 +166,7 @@ func (p *page) splitChart(what string, s *verdict.Sums, parts func(*verdict.Sum)
 			values[i] = append(values[i], 100*float64(m[c][0])/float64(max(1, m[c][1])))
 		}
 	}
-	p.chart(bars(what, categories, names, values, false, percentage))
+	p.chart(bars(what, categories, names, values, 100, percentage))
 }
 
 // course shows one session from turn to turn.
@@ -216,7 +216,8 @@ func (p *page) costs(s *verdict.Sums) {
 	p.text("All tokens become money by the price arithmetic of package decay. A cache with marks looks back 20 blocks; an automatic one takes prefixes in steps of 128 tokens from 1,024 on. Idle times are those of the sessions. All but full history have the same mean request; full history is over the window for most of a session, and no provider would take it.")
 	table, labels, names, values := costs(s, "A session, with providers as they are")
 	if len(labels) > 0 {
-		p.chart(bars("Dollars a session", labels, names, values, true, func(v float64) string { return fmt.Sprintf("%.1f", v) }))
+		fit := len(names) - 1 // the last is the full history, which dwarfs all others
+		p.chart(bars("Dollars a session, without the full history", labels, names[:fit], values[:fit], 0, func(v float64) string { return fmt.Sprintf("%.1f", v) }))
 	}
 	p.table(table)
 	p.table(prices())

@@ -308,7 +308,7 @@ func costs(s *verdict.Sums, caption string) (t Table, labels, names []string, va
 		}
 		if least > 0 {
 			row = append(row, fmt.Sprintf("%+.1f", 100*(ours/least-1)))
-			labels = append(labels, m.Name)
+			labels = append(labels, m.Short)
 			t.Rows = append(t.Rows, row)
 		}
 	}
