@@ -60,7 +60,7 @@ export async function playFast({ contender, window, root, binary, workload }, wa
 
   const sessionID = messages[0].info.sessionID;
   const own = contender === "host" ? new Compaction(window) : undefined;
-  /** @type {number[]} */
+  /** @type {import("../e2e/latency.js").Latency[]} */
   const latencies = [];
   /** @type {string[]} */
   const errors = [];
@@ -73,7 +73,8 @@ export async function playFast({ contender, window, root, binary, workload }, wa
   const ask = async (list) => {
     const began = performance.now();
     await hooks["experimental.chat.messages.transform"]?.({}, { messages: list });
-    latencies.push(performance.now() - began);
+    const ms = performance.now() - began;
+    latencies.push({ ms, begun: 0, ask: ms, wait: 0, held: 0, turns: 0, apply: 0 });
     for (const { name, description } of tools) {
       await hooks["tool.definition"]?.({ toolID: name }, { description });
     }
@@ -119,7 +120,7 @@ export async function playFast({ contender, window, root, binary, workload }, wa
       contender === "ours"
         ? JSON.parse(execFileSync(binary, ["status", "--json", sessionID], { encoding: "utf8" }))
         : undefined;
-    return { info, messages, status, latencies: latencies.sort((x, y) => x - y), errors };
+    return { info, messages, status, latencies, errors };
   } finally {
     await hooks.dispose?.();
     rmSync(root, { recursive: true, force: true });

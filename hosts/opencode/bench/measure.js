@@ -1,5 +1,6 @@
 /** What is written down of each request while a contender plays. */
 import { Account, BYTES_PER_TOKEN, OUTPUT_PRICE, SIDE_PRICE, quantile, sum } from "./accounting.js";
+import { own } from "../e2e/latency.js";
 import { Historian } from "./historian.js";
 import { DIMENSIONS, isIn } from "./planted.js";
 import { summary } from "./summary.js";
@@ -140,7 +141,8 @@ export class Measure {
       over: this.over,
       refused: this.refused,
       errors,
-      hookMs: { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95) },
+      hookMs: times(latencies.map(({ ms }) => ms)),
+      hookOwnMs: times(latencies.map(own)),
       newText: newText(messages),
       unplanned: unplanned(messages, this.workload),
       rows,
@@ -162,6 +164,12 @@ function isSummary({ system }) {
 function spread(numbers) {
   const sorted = [...numbers].sort((x, y) => x - y);
   return { least: sorted[0] ?? NaN, median: quantile(sorted, 0.5) };
+}
+
+/** @param {number[]} numbers */
+function times(numbers) {
+  const sorted = [...numbers].sort((x, y) => x - y);
+  return { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) };
 }
 
 /**

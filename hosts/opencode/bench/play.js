@@ -1,8 +1,9 @@
 /** One contender plays the workload in the real host, against a provider on loopback. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { readLatencies } from "../e2e/latency.js";
 import { OpenCode, Place } from "../e2e/opencode.js";
 import { Provider } from "../e2e/provider.js";
 import { writeFiles } from "./workload.js";
@@ -11,7 +12,7 @@ import { writeFiles } from "./workload.js";
 /** @typedef {import("../e2e/provider.js").Reply} Reply */
 /** @typedef {import("./workload.js").Workload} Workload */
 
-/** @typedef {"ours" | "host" | "truncation"} Contender */
+/** @typedef {"ours" | "host" | "truncation" | "echo"} Contender */
 
 export const OUTPUT = 8_192;
 const PLUGINS = fileURLToPath(new URL("./plugins/", import.meta.url));
@@ -29,7 +30,7 @@ const E2E_PLUGINS = fileURLToPath(new URL("../e2e/plugins/", import.meta.url));
  * @property {any[]} messages of the session at the end, as the host has them
  * @property {any} info of the session
  * @property {any} status of the plugin, if it ran
- * @property {number[]} latencies ms that the contender's hook took, sorted
+ * @property {import("../e2e/latency.js").Latency[]} latencies of the contender's hook
  * @property {string[]} errors of turns
  */
 
@@ -54,11 +55,12 @@ export async function play({ contender, window, root, binary, workload }, watche
   let host;
   try {
     const url = await provider.start();
-    const own = pathToFileURL(join(PLUGINS, "truncate.js")).href;
+    const own = (/** @type {string} */ name) => pathToFileURL(join(PLUGINS, name)).href;
     const plugins = [join(E2E_PLUGINS, "before.js")];
     /** @type {any[]} */
-    const loaded =
-      contender === "truncation" ? [...plugins, [own, { window, output: OUTPUT, fixed }]] : plugins;
+    const loaded = [...plugins];
+    if (contender === "truncation") loaded.push([own("truncate.js"), { window, output: OUTPUT, fixed }]);
+    if (contender === "echo") loaded.push(own("echo.js"));
     const more = contender === "truncation" ? { compaction: { auto: false, prune: false } } : {};
     place.configure(url, { context: window, output: OUTPUT }, loaded, {
       lsp: false,
@@ -96,7 +98,7 @@ export async function play({ contender, window, root, binary, workload }, watche
       info: await host.call("GET", `/session/${session}`),
       messages: await host.call("GET", `/session/${session}/message`),
       status: contender === "ours" ? JSON.parse(ctxplugin("status", "--json", session)) : undefined,
-      latencies: existsSync(latencies) ? numbers(readFileSync(latencies, "utf8")) : [],
+      latencies: readLatencies(latencies),
       errors,
     };
   } finally {
@@ -119,13 +121,4 @@ function spoken({ text, calls }) {
 /** @param {Recorded} request */
 function fixedTokens({ body }) {
   return Math.ceil(Buffer.byteLength(JSON.stringify([body.system, body.tools])) / 4.5);
-}
-
-/** @param {string} lines */
-function numbers(lines) {
-  return lines
-    .split("\n")
-    .filter((line) => line !== "")
-    .map(Number)
-    .sort((x, y) => x - y);
 }

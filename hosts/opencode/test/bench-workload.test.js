@@ -186,7 +186,7 @@ const good = () => {
     info: {},
     messages: exported(work, PROJECT).messages,
     status: { folds: [] },
-    latencies: [1],
+    latencies: [{ ms: 1, begun: 0, ask: 1, wait: 0, held: 0, turns: 0, apply: 0 }],
     errors: [],
   });
   const sizes = { requests: 380, prefixCost: 70, markCost: 70, whole: { least: 8, median: 9 } };

@@ -3,6 +3,7 @@
  * that a binary can be in.
  */
 import assert from "node:assert/strict";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,6 +126,20 @@ test("nothing is sent again for a list that the binary has", async () => {
   const sent = asked("session/sync").length;
   await hooks.transform(session());
   assert.equal(asked("session/sync").length, sent);
+});
+
+test("where all is known the questions are written before the hook first waits", async () => {
+  const hooks = await open();
+  await hooks.transform(session());
+  /** @type {unknown[]} */
+  const reached = [];
+  const note = (/** @type {unknown} */ at) => reached.push(at);
+  subscribe("ctxplugin:step", note);
+  const under = hooks.transform([...session(), assistant("d", "more")]);
+  assert.deepEqual(reached, ["begun", "asked"]);
+  await under;
+  unsubscribe("ctxplugin:step", note);
+  assert.equal(reached.at(-1), "done");
 });
 
 test("an edit of equal length that an event names is sent", async () => {

@@ -30,16 +30,21 @@ export class Models {
   }
 
   /**
+   * A model that was seen already.
+   * @param {{providerID: string, modelID: string}} ref
+   */
+  get({ providerID, modelID }) {
+    return this.known.get(modelKey(providerID, modelID));
+  }
+
+  /**
    * @param {{providerID: string, modelID: string}} ref
    * @param {number} ms longest to wait for the host's list
    * @returns {Promise<Model | undefined>}
    */
   async lookup(ref, ms) {
-    const key = modelKey(ref.providerID, ref.modelID);
-    const known = this.known.get(key);
-    if (known) return known;
-    await within(ms, this.fetch(), null);
-    return this.known.get(key);
+    if (!this.get(ref)) await within(ms, this.fetch(), null);
+    return this.get(ref);
   }
 
   /** Asks the host for its list, unless it did so lately. */

@@ -4,6 +4,7 @@
  * process cannot break a turn.
  */
 import { spawn } from "node:child_process";
+import { reached } from "./trace.js";
 
 const LINE_CAP = 64 << 20;
 const STDERR_KEPT = 2000;
@@ -121,6 +122,7 @@ export class Process {
 
   /** @param {string} chunk */
   #read(chunk) {
+    reached("heard");
     let from = 0;
     for (let end = chunk.indexOf("\n"); end >= 0; end = chunk.indexOf("\n", from)) {
       const line = this.partial + chunk.slice(from, end);

@@ -7,6 +7,7 @@ import { fit, isRealUser, messageBytes, TOKENS_PER_BYTE, usableTokens } from "./
 import { applyPlan, isPlan } from "./plan.js";
 import { RpcError } from "./process.js";
 import { Mirror } from "./sync.js";
+import { reached } from "./trace.js";
 import { markMetadata, wireLimits, wirePrices } from "./wire.js";
 
 /** @typedef {import("./host.js").Message} Message */
@@ -42,8 +43,8 @@ export class Session {
     /** most output tokens that the next request may ask for; 0 leaves it */
     this.maxOutput = 0;
     this.agent = "";
-    /** @type {Promise<unknown>} questions of this session, one after another */
-    this.queue = Promise.resolve();
+    /** @type {Promise<unknown> | null} questions of this session under way, one after another */
+    this.queue = null;
     const kept = around.planFiles.load(id);
     /** @type {Plan | null} */
     this.plan = kept?.plan ?? null;
@@ -57,13 +58,15 @@ export class Session {
   }
 
   /**
-   * Prepares the list of one request.
+   * Prepares the list of one request. Where all is known that it takes, nothing is
+   * awaited before the questions are written: the host would do its own work first.
    * @param {Message[]} messages
    * @param {UserMessage} user the newest real user message
    */
   async step(messages, user) {
+    reached("begun");
     this.agent = user.agent;
-    const model = await this.#model(user);
+    const model = this.around.models.get(user.model) ?? (await this.#model(user));
     const last = messages[messages.length - 1].info.id;
     const first = isFirstStep(messages);
     const list = this.mirror.snapshot(messages);
@@ -85,6 +88,7 @@ export class Session {
       this.cut = cut;
     }
     this.#save(user);
+    reached("done");
   }
 
   /**
@@ -113,12 +117,13 @@ export class Session {
     const began = Date.now();
     const until = began + ms;
     const call = { abandoned: false };
-    const answer = this.queue.then(async () => {
-      const hello = await connection.ready(Math.min(connection.timing.start, ms));
+    const ask = async () => {
+      const hello = connection.hello ?? (await connection.ready(Math.min(connection.timing.start, ms)));
       if (!hello || call.abandoned) return null;
       const pushed = this.mirror.push(list);
       const asked = this.#transform(list.revs.at(), user, model, until);
       asked.catch(() => {}); // when the push fails, it fails too
+      reached("asked");
       try {
         await pushed;
         return await asked;
@@ -127,8 +132,14 @@ export class Session {
         const rev = await this.mirror.settle(list, error);
         return call.abandoned ? null : this.#transform(rev, user, model, until);
       }
-    });
-    this.queue = answer.catch((error) => this.#failed(error));
+    };
+    const answer = this.queue ? this.queue.then(ask) : ask();
+    const queue = answer
+      .catch((error) => this.#failed(error))
+      .then(() => {
+        if (this.queue === queue) this.queue = null;
+      });
+    this.queue = queue;
     const reply = await within(ms, answer, null);
     call.abandoned = true;
     if (reply && (typeof reply.planID !== "string" || (reply.plan && !isPlan(reply.plan)))) return null;
