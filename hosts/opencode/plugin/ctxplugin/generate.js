@@ -91,6 +91,8 @@ export class Generator {
   async generate(params, signal) {
     const parentID = params.sessionID || undefined;
     const model = params.model ? modelName(params.model) : this.models.get(parentID ?? "");
+    if (params.model && model && !(await this.#has(model)))
+      throw new GenerateError("unknown-model", `OpenCode has no model ${params.model}`);
     if (parentID) await this.#sweep(parentID);
     const created = await this.client.session.create({
       query: this.query,
@@ -122,6 +124,21 @@ export class Generator {
       signal.removeEventListener("abort", stop);
       child.over = true;
       await this.#remove(id);
+    }
+  }
+
+  /**
+   * Whether the host has a model. Asked for one that it has not, it only says that
+   * something went wrong.
+   * @param {ModelName} name
+   */
+  async #has({ providerID, modelID }) {
+    try {
+      const { data } = await this.client.config.providers({ query: this.query });
+      const provider = data?.providers.find(({ id }) => id === providerID);
+      return !data || provider?.models[modelID] !== undefined;
+    } catch {
+      return true; // the call itself will tell
     }
   }
 
