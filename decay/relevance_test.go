@@ -28,7 +28,7 @@ func TestSelect_AgeAndWork(t *testing.T) {
 		}
 		return all
 	}
-	for _, budget := range []int{5_500, 6_000, 7_000} {
+	for _, budget := range []int{6_000, 6_500, 7_000} {
 		done, needed := Select(in(false), budget, s).Tiers, Select(in(true), budget, s).Tiers
 		if done[old] < compartments.TierCompact {
 			t.Errorf("budget %d: old and done is %s", budget, done[old])

@@ -209,7 +209,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 			continue
 		}
 		r := comp.Tiers[t]
-		points = append(points, at(t, r.Tokens+headingTokens+pinned, survivalOf(r.Survival)))
+		points = append(points, at(t, r.Tokens+headingTokens+pinned, survivalOf(t, r.Survival)))
 	}
 	if s.ForceTier != compartments.TierNone && len(points) > 0 {
 		points = points[:1]

@@ -78,9 +78,9 @@ func Defaults() Settings {
 		WindowUnknown: 64000, FixedUnknown: 8000,
 		ForceMark: 850, ForceAim: 600,
 		HistoryShare: 160, HistoryMin: 2000, HistoryMax: 40000,
-		TailShare: 200, TailMax: 22000, TailTurns: 5,
+		TailShare: 200, TailMax: 23000, TailTurns: 5,
 		DemoteTo: 920, PromoteBelow: 800, LeastGain: 50, TurnShare: 250,
-		TurnsAhead: 15, HalfLife: 16, Fairness: 2,
+		TurnsAhead: 15, HalfLife: 16, Fairness: 3,
 		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400, StubNames: 4000,
 		Floors: defaultFloors(), Prefer: PreferBalance,
 	}
@@ -89,6 +89,6 @@ func Defaults() Settings {
 // Policy and Renderer name the versions that every fold records: a fold is
 // rendered again only by the renderer that made it.
 const (
-	Policy   = "policy-1"
-	Renderer = "render-1"
+	Policy   = "policy-2"
+	Renderer = "render-2"
 )
