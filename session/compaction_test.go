@@ -142,7 +142,7 @@ func TestCompaction_SummaryOfTheUnknownStands(t *testing.T) {
 	if len(h.plan.Head) == 0 {
 		t.Fatal("never folded")
 	}
-	for _, c := range h.store.all[h.id].Compartments {
+	for _, c := range h.store.written(h.id) {
 		if c.First <= 2 {
 			t.Fatalf("compartment %d-%d was written from the summary", c.First, c.Last)
 		}

@@ -24,6 +24,14 @@ type kept struct {
 	retired map[compartments.CompartmentID]bool
 }
 
+// written are the compartments that were ever stored: the historian may be writing
+// more behind the last answer.
+func (m *memory) written(id compartments.SessionID) []compartments.Compartment {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.all[id].Compartments)
+}
+
 // compartment is one that was ever stored, retired or not.
 func (k *kept) compartment(id compartments.CompartmentID) *compartments.Compartment {
 	for i := range k.Compartments {

@@ -121,7 +121,7 @@ func TestFirst_ScanKnowsWhatWasAsked(t *testing.T) {
 	h.user("what is still open?")
 	h.request()
 	titled, scans := 0, 0
-	for _, c := range h.store.all[h.id].Compartments {
+	for _, c := range h.store.written(h.id) {
 		if c.Strategy == compartments.StrategyScan {
 			scans++
 			if strings.Contains(c.Title, "question") {
