@@ -158,17 +158,24 @@ func (h *Host) greet(hello Hello) {
 	h.mu.Unlock()
 }
 
-// hangUp ends all calls: no answer can come any more.
-func (h *Host) hangUp() {
+// noCalls ends all calls: no answer can come any more. Notices still go out.
+func (h *Host) noCalls() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.conn != nil {
 		h.end()
-		h.conn, h.s = nil, nil
 	}
 }
 
-// open takes a handle for one call.
+// hangUp ends the connection.
+func (h *Host) hangUp() {
+	h.noCalls()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conn, h.s = nil, nil
+}
+
+// open takes a handle for one call or notice.
 func (h *Host) open() (conn *jsonrpc2.Conn, s *stream, life context.Context, n uint64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -183,6 +190,9 @@ func (h *Host) call(ctx context.Context, method string, p []byte) ([]byte, error
 	conn, s, life, n, err := h.open()
 	if err != nil {
 		return nil, err
+	}
+	if life.Err() != nil {
+		return nil, ErrHostGone
 	}
 	s.park(outbound|n, body{params: p})
 	w, err := conn.DispatchCall(ctx, method, outbound|n, jsonrpc2.PickID(jsonrpc2.ID{Num: n}))

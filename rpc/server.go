@@ -148,6 +148,7 @@ func Serve(ctx context.Context, c Config) error {
 		drain = 0
 	}
 	err := s.windUp(drain)
+	s.Host.hangUp()
 	select {
 	case <-s.shutdown:
 		s.send(s.bye, []byte("null"), err)
@@ -159,12 +160,14 @@ func Serve(ctx context.Context, c Config) error {
 }
 
 // windUp ends all requests and closes Sessions: those that do not listen get two
-// thirds of the time, so that some is left for what has to be made safe.
+// thirds of the time, so that some is left for what has to be made safe; Sessions
+// is told an end a little before the last.
 func (s *server) windUp(drain time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.base), s.Limits.Closing)
+	end := time.After(s.Limits.Closing)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.base), s.Limits.Closing*9/10)
 	defer cancel()
 	s.lanes.close()
-	s.Host.hangUp()
+	s.Host.noCalls()
 	start := time.Now()
 	wait(s.lanes.drained(), drain)
 	s.stop()
@@ -174,8 +177,8 @@ func (s *server) windUp(drain time.Duration) error {
 	select {
 	case err := <-done:
 		return err
-	case <-ctx.Done():
-		return fmt.Errorf("close sessions: %w", ctx.Err())
+	case <-end:
+		return fmt.Errorf("close sessions: %w", context.DeadlineExceeded)
 	}
 }
 

@@ -406,6 +406,24 @@ func TestServe_Shutdown(t *testing.T) {
 	}
 }
 
+// What the user is to be told still goes out while sessions are closed.
+func TestServe_NoticesUntilTheEnd(t *testing.T) {
+	f := newFake()
+	f.onClose = func(ctx context.Context) error {
+		if _, err := f.host.Generate(ctx, GenerateRequest{Prompt: "x"}); !errors.Is(err, ErrHostGone) {
+			t.Errorf("a call gives %v", err)
+		}
+		return f.host.Notify(ctx, "warning", "the last word")
+	}
+	p := connect(t, f, Limits{}).greet()
+	p.send(call(2, "shutdown", `null`))
+	wantContains(t, p.receive(), `"method":"host/notify"`, "the last word")
+	wantContains(t, p.receive(), `"id":2,"result":null`)
+	if err := <-p.done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestServe_ContextEnds(t *testing.T) {
 	f := newFake()
 	f.onStatus = func(ctx context.Context, _ compartments.SessionID) error { <-ctx.Done(); return ctx.Err() }

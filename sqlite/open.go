@@ -92,7 +92,11 @@ func (s *Store) connect(ctx context.Context) (err error) {
 		s.wal = false
 		s.note("the database lies on a network file system; a rollback journal is in use instead of a write-ahead log")
 	}
-	pragmas := []string{"foreign_keys(1)", "synchronous(NORMAL)", "secure_delete(1)", "temp_store(MEMORY)",
+	synchronous := "synchronous(NORMAL)"
+	if s.opts.Temporary {
+		synchronous = "synchronous(OFF)"
+	}
+	pragmas := []string{"foreign_keys(1)", synchronous, "secure_delete(1)", "temp_store(MEMORY)",
 		"wal_autocheckpoint(0)", "journal_size_limit(" + strconv.Itoa(walBytes) + ")", "cache_size(-8192)"}
 	if s.opts.ReadOnly {
 		pragmas = append(pragmas, "query_only(1)")

@@ -25,6 +25,9 @@ type Options struct {
 	// ReadOnly changes nothing: no file is made, moved, brought up to date or given
 	// other rights, and every write fails with CodeStorage.
 	ReadOnly bool
+	// Temporary says that nothing has to outlive the process: no write waits for
+	// the disk.
+	Temporary bool
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// RollbackJournal does without a write-ahead log even where one works.
@@ -165,7 +168,7 @@ func (s *Store) Close() error {
 		}
 		w := <-s.turn
 		if w != nil {
-			if s.wal && !s.opts.ReadOnly {
+			if s.wal && !s.opts.ReadOnly && !s.opts.Temporary {
 				err = w.checkpoint(context.Background(), "TRUNCATE")
 			}
 			w.close()

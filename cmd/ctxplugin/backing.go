@@ -97,7 +97,7 @@ func (s *service) standIn(why error) error {
 	folder, err := os.MkdirTemp("", "ctxplugin-")
 	if err == nil {
 		var store *sqlite.Store
-		if store, err = sqlite.Open(s.life, filepath.Join(folder, "sessions.db"), sqlite.Options{}); err == nil {
+		if store, err = sqlite.Open(s.life, filepath.Join(folder, "sessions.db"), sqlite.Options{Temporary: true}); err == nil {
 			s.put(&backing{store: store, folder: folder})
 			s.tell("error", said+" Sessions are kept in a temporary one until it can, or until the host ends.")
 			return nil
@@ -169,10 +169,25 @@ func (s *service) failed(b *backing, err error) error {
 		Data: map[string]any{"keep": 0, "check": compartments.EmptyRevision().String()}}
 }
 
-func (b *backing) close(ctx context.Context) error {
-	err := errors.Join(b.sessions.Close(ctx), b.store.Close())
+// close ends what goes on behind answers, and tidies the database. All that was
+// answered is in the file or its write-ahead log by then, and all else is done
+// again later, so none of it is worth more than ctx: late says what was left.
+func (b *backing) close(ctx context.Context) (late, err error) {
+	stopped := b.sessions.Close(ctx)
+	stored := make(chan error, 1)
+	go func() { stored <- b.store.Close() }() // SQLite's wait for a disk hears of no context
+	select {
+	case err = <-stored:
+	case <-ctx.Done():
+		late = fmt.Errorf("the write-ahead log stays until the database is opened again: %w", ctx.Err())
+	}
+	if errors.Is(stopped, context.DeadlineExceeded) {
+		late = errors.Join(stopped, late)
+	} else {
+		err = errors.Join(stopped, err)
+	}
 	if b.folder != "" {
 		err = errors.Join(err, os.RemoveAll(b.folder))
 	}
-	return err
+	return late, err
 }

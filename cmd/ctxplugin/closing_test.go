@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"ctxplugin/compartments"
 	"ctxplugin/session"
@@ -33,6 +36,43 @@ func TestService_CloseGivesUpOpening(t *testing.T) {
 	if err := next.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A disk that is not done when the time to end is over fails nothing: what was
+// answered is in the write-ahead log.
+func TestService_CloseLeavesASlowDisk(t *testing.T) {
+	c := defaults(folders{data: t.TempDir()})
+	c.Database = filepath.Join(t.TempDir(), "ctx.db")
+	s := quietService(c)
+	var log strings.Builder
+	s.log = slog.New(slog.NewTextHandler(&log, nil))
+	busy, free, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s.options.FailCommit = func() error {
+		close(busy)
+		<-free
+		return nil
+	}
+	sync := emptySync()
+	sync.Messages, _ = messages(1)
+	go func() {
+		defer close(ended)
+		_, _ = s.Sync(context.Background(), sync)
+	}()
+	select {
+	case <-busy:
+	case <-ended:
+		t.Fatal("nothing was committed")
+	}
+	over, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	if err := s.Close(over); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), "the write-ahead log stays until the database is opened again") {
+		t.Errorf("the log says %s", log.String())
+	}
+	close(free)
+	<-ended
 }
 
 func emptySync() session.SyncRequest {

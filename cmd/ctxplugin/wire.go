@@ -92,7 +92,11 @@ func (s *service) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	var err error
 	for _, b := range all {
-		err = errors.Join(err, b.close(ctx))
+		late, failed := b.close(ctx)
+		if late != nil {
+			s.log.Warn("the end did not wait", "for", late.Error())
+		}
+		err = errors.Join(err, failed)
 	}
 	if notices != nil {
 		close(notices)
