@@ -1,14 +1,13 @@
 package draft
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
 
 // wishForm finds words that say in the writer's own words what the user wants: not
 // what users of the program that is worked on do.
-var wishForm = regexp.MustCompile(`(?:\b(?:the|this|our) |(?:^|: |\] |\. |- )(?:the )?)user (?:(?:has|had|have|is|was|also|then|explicitly|clearly|only|now|first|later|does|did|not|never|again|just|already) ){0,3}(?:asks?|asked|wants?|wanted|says|said|tells?|told|requires?|required|requested|insists?|insisted|orders|ordered|instructs?|instructed|prefers?|preferred|demands?|demanded|approves?|approved|confirms?|confirmed|rejects?|rejected|forbids?|forbade|agrees?|agreed|wishes|decided|decides)\b|\b(?:as |per )(?:requested|asked|ordered|instructed|told|wished) by the user\b|\b(?:at|on|by|per) the user's (?:request|order|demand|wish|instructions?)\b|\bthe user's (?:instructions?|orders?|wish|demand)\b`)
+var wishForm = pattern(`(?:\b(?:the|this|our) |(?:^|: |\] |\. |- )(?:the )?)user (?:(?:has|had|have|is|was|also|then|explicitly|clearly|only|now|first|later|does|did|not|never|again|just|already) ){0,3}(?:asks?|asked|wants?|wanted|says|said|tells?|told|requires?|required|requested|insists?|insisted|orders|ordered|instructs?|instructed|prefers?|preferred|demands?|demanded|approves?|approved|confirms?|confirmed|rejects?|rejected|forbids?|forbade|agrees?|agreed|wishes|decided|decides)\b|\b(?:as |per )(?:requested|asked|ordered|instructed|told|wished) by the user\b|\b(?:at|on|by|per) the user's (?:request|order|demand|wish|instructions?)\b|\bthe user's (?:instructions?|orders?|wish|demand)\b`)
 
 // wishPhrases do the same in other languages.
 var wishPhrases = [...]string{
@@ -24,7 +23,7 @@ var wishPhrases = [...]string{
 
 // wishes reports whether a line speaks for the user.
 func wishes(low string) bool {
-	if wishForm.MatchString(low) {
+	if wishForm().MatchString(low) {
 		return true
 	}
 	for _, p := range wishPhrases {
@@ -36,7 +35,7 @@ func wishes(low string) bool {
 }
 
 // orders speak to whoever reads the record, where a clause begins with them.
-var orders = regexp.MustCompile(`(?:^|[:\].;,!?-] ?|\b(?:and|then|but please|please|also) )(?:please )?(?:ignore (?:all |any |the )*(?:previous|above|prior|earlier)|disregard (?:all|any|the|previous|prior)|(?:do not|don't|never) (?:tell|reveal|mention|inform|disclose|report) |keep (?:this|it|that) (?:secret|hidden|to yourself)|you (?:must|should|have to|need to|are now|will now|are to) |your (?:task|job|new task|goal) is |from now on)|(?:忽略|无视)(?:之前|以上|先前)|不要告诉|你(?:必须|应该|要)|以前の指示を無視|이전 지시를 무시`)
+var orders = pattern(`(?:^|[:\].;,!?-] ?|\b(?:and|then|but please|please|also) )(?:please )?(?:ignore (?:all |any |the )*(?:previous|above|prior|earlier)|disregard (?:all|any|the|previous|prior)|(?:do not|don't|never) (?:tell|reveal|mention|inform|disclose|report) |keep (?:this|it|that) (?:secret|hidden|to yourself)|you (?:must|should|have to|need to|are now|will now|are to) |your (?:task|job|new task|goal) is |from now on)|(?:忽略|无视)(?:之前|以上|先前)|不要告诉|你(?:必须|应该|要)|以前の指示を無視|이전 지시를 무시`)
 
 // confessions are what a model says of itself; a transcript may hold them too.
 var confessions = [...]string{"as an ai", "as a language model", "i cannot", "i can't", "i'm sorry", "i am sorry", "i am unable", "i'm unable", "my instructions", "the transcript above", "the transcript shows"}
@@ -64,26 +63,26 @@ func declines(reply string) bool {
 
 // Words that say that something ended well or badly, or was not taken.
 var (
-	wellForm = regexp.MustCompile(`\b(?:pass|passes|passed|passing|works|working|worked|fixed|fixes|solved|resolved|done|complete|completed|completes|succeeds|succeeded|successful|successfully|success|green|verified|merged|deployed|released|behoben|bestanden|erfolgreich|réussi|corrigé|resuelto|arreglado|corrigido|исправлено|готово)\b`)
-	badForm  = regexp.MustCompile(`\b(?:fail|fails|failed|failing|failure|failures|broken|breaks|broke|crash|crashes|crashed|blocked|error|errors|panic|wrong|unresolved|fehlgeschlagen|kaputt|échoue|échoué|falla|falló|falhou|сломано)\b`)
+	wellForm = pattern(`\b(?:pass|passes|passed|passing|works|working|worked|fixed|fixes|solved|resolved|done|complete|completed|completes|succeeds|succeeded|successful|successfully|success|green|verified|merged|deployed|released|behoben|bestanden|erfolgreich|réussi|corrigé|resuelto|arreglado|corrigido|исправлено|готово)\b`)
+	badForm  = pattern(`\b(?:fail|fails|failed|failing|failure|failures|broken|breaks|broke|crash|crashes|crashed|blocked|error|errors|panic|wrong|unresolved|fehlgeschlagen|kaputt|échoue|échoué|falla|falló|falhou|сломано)\b`)
 	well     = [...]string{"通过", "成功", "修复", "完成", "解决", "完了", "修正", "통과", "성공", "완료", "해결"}
 	bad      = [...]string{"失败", "报错", "错误", "失敗", "エラー", "실패", "오류"}
 	// negation in front of a word that says that something ended well
-	notForm = regexp.MustCompile(`(?:\b(?:not|never|no|nothing|none|without|un|isn't|doesn't|don't|didn't|wasn't|hasn't|cannot|can't|nicht|kein|pas|sin|não|не|if|until|once|when|whether|to be|should|must|will|would|needs?|todo|still)\b|未|没|不|ない|안 |않)[^.;]{0,40}$`)
-	spurned = regexp.MustCompile(`(?i)\b(?:not|no|never|instead|rejected|rather|without|would|breaks?|too|against|over|discarded|dropped|abandoned|ruled out|nicht|statt|pas|sin|não|не)\b|不|未|代わり|ない|대신|않`)
+	notForm = pattern(`(?:\b(?:not|never|no|nothing|none|without|un|isn't|doesn't|don't|didn't|wasn't|hasn't|cannot|can't|nicht|kein|pas|sin|não|не|if|until|once|when|whether|to be|should|must|will|would|needs?|todo|still)\b|未|没|不|ない|안 |않)[^.;]{0,40}$`)
+	spurned = pattern(`(?i)\b(?:not|no|never|instead|rejected|rather|without|would|breaks?|too|against|over|discarded|dropped|abandoned|ruled out|nicht|statt|pas|sin|não|не)\b|不|未|代わり|ない|대신|않`)
 )
 
 // endsWell reports whether a line claims a good end of something.
 func endsWell(low string) bool {
-	for _, at := range wellForm.FindAllStringIndex(low, -1) {
-		if !notForm.MatchString(low[:at[0]]) {
+	for _, at := range wellForm().FindAllStringIndex(low, -1) {
+		if !notForm().MatchString(low[:at[0]]) {
 			return true
 		}
 	}
 	return containsAny(low, well[:]) && !containsAny(low, []string{"未", "没有", "不", "ない", "않", "안 "})
 }
 
-func endsBadly(low string) bool { return badForm.MatchString(low) || containsAny(low, bad[:]) }
+func endsBadly(low string) bool { return badForm().MatchString(low) || containsAny(low, bad[:]) }
 
 func containsAny(s string, list []string) bool {
 	for _, p := range list {

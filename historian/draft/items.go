@@ -148,12 +148,12 @@ func (v *validator) clean(text string, src *source) bool {
 	return ok
 }
 
-var supposes = regexp.MustCompile(`(?i)\b(?:what if|if we|if you|suppose|supposing|imagine|let's say|hypothetically|could we|should we|shall we|would it|can we|do you want|would you|might|maybe|perhaps|vielleicht|wenn wir|peut-être|si on|quizás|tal vez|talvez|возможно|может быть)\b|如果|假如|是否|也许|もし|かもしれ|만약|아마`)
+var supposes = pattern(`(?i)\b(?:what if|if we|if you|suppose|supposing|imagine|let's say|hypothetically|could we|should we|shall we|would it|can we|do you want|would you|might|maybe|perhaps|vielleicht|wenn wir|peut-être|si on|quizás|tal vez|talvez|возможно|может быть)\b|如果|假如|是否|也许|もし|かもしれ|만약|아마`)
 
 // asks reports whether a text is a question or a supposition.
 func asks(text string) bool {
 	t := strings.TrimRight(strings.TrimSpace(text), "\"'”)*_` ")
-	return strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || supposes.MatchString(text)
+	return strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || supposes().MatchString(text)
 }
 
 // sentenceOf is the sentence of a message's prose in which an anchor stands; of

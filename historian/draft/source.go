@@ -2,7 +2,6 @@ package draft
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"ctxplugin/compartments"
@@ -142,12 +141,12 @@ func lettersOnly(s string) bool {
 	return s != ""
 }
 
-var quoteForm = regexp.MustCompile(`"([^"\n]*)"|“([^”\n]*)”|„([^“”\n]*)[“”]|«([^»\n]*)»|「([^」\n]*)」|『([^』\n]*)』`)
+var quoteForm = pattern(`"([^"\n]*)"|“([^”\n]*)”|„([^“”\n]*)[“”]|«([^»\n]*)»|「([^」\n]*)」|『([^』\n]*)』`)
 
 // quotations lists what stands between quotes in a line.
 func quotations(line string) []string {
 	var out []string
-	for _, m := range quoteForm.FindAllStringSubmatch(line, -1) {
+	for _, m := range quoteForm().FindAllStringSubmatch(line, -1) {
 		for _, g := range m[1:] {
 			if g != "" {
 				out = append(out, g)
@@ -158,7 +157,7 @@ func quotations(line string) []string {
 }
 
 // unquoted is a line without what stands between quotes.
-func unquoted(line string) string { return quoteForm.ReplaceAllString(line, `""`) }
+func unquoted(line string) string { return quoteForm().ReplaceAllString(line, `""`) }
 
 // verbatim reports whether a folded text has a quotation: all pieces between
 // ellipses, in their order. loose is the same text without marks of emphasis and of
@@ -184,12 +183,12 @@ func inOrder(text, quote string, fold func(string) string) bool {
 	return said
 }
 
-var numberForm = regexp.MustCompile(`\d[\d,.']*\d`)
+var numberForm = pattern(`\d[\d,.']*\d`)
 
 // numbers calls found for each number of at least three digits in a text,
 // without what groups its digits.
 func numbers(text string, found func(string)) {
-	for _, n := range numberForm.FindAllString(text, -1) {
+	for _, n := range numberForm().FindAllString(text, -1) {
 		plain := strings.NewReplacer(",", "", "'", "").Replace(n)
 		if strings.Count(plain, ".") == 0 && len(plain) < 3 || len(plain) < 3 {
 			continue

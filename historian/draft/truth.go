@@ -1,7 +1,6 @@
 package draft
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,9 +10,9 @@ import (
 )
 
 var (
-	headingForm  = regexp.MustCompile(`\[\d+-\d+ (?:raw|full|dense|compact|anchor|index)\]|\[Session record`)
-	citation     = regexp.MustCompile(`\[\d+(?:\s?[-,–]\s?\d+)*\]`)
-	leadCitation = regexp.MustCompile(`^(?:- )?(?:[\p{L} ]{1,24}[:：] ?)?(?:\[(\d+)\])`)
+	headingForm  = pattern(`\[\d+-\d+ (?:raw|full|dense|compact|anchor|index)\]|\[Session record`)
+	citation     = pattern(`\[\d+(?:\s?[-,–]\s?\d+)*\]`)
+	leadCitation = pattern(`^(?:- )?(?:[\p{L} ]{1,24}[:：] ?)?(?:\[(\d+)\])`)
 )
 
 // quoteWidth is from where on a quotation is held against the source: shorter ones
@@ -40,7 +39,7 @@ func (v *validator) line(p *piece, t compartments.Tier, line, label string, src 
 		v.fault(FaultTemplate, p, t, "%q is a line of the prompt, not of the transcript", clipped(line))
 		return
 	}
-	if headingForm.MatchString(line) || strings.Contains(line, "<") && untagged(line) != line || tagged(line) {
+	if headingForm().MatchString(line) || strings.Contains(line, "<") && untagged(line) != line || tagged(line) {
 		v.fault(FaultMarkup, p, t, "%q holds a heading or a tag of the record", clipped(line))
 	}
 	asked := label == "asked"
@@ -69,11 +68,11 @@ func (v *validator) line(p *piece, t compartments.Tier, line, label string, src 
 	case !fromUser && wishes(low):
 		v.fault(FaultUser, p, t, "%q speaks for the user: quote the words instead", clipped(line))
 	}
-	if orders.MatchString(low) || slices.ContainsFunc(confessions[:], func(c string) bool { return strings.Contains(low, c) && !strings.Contains(src.text, c) }) {
+	if orders().MatchString(low) || slices.ContainsFunc(confessions[:], func(c string) bool { return strings.Contains(low, c) && !strings.Contains(src.text, c) }) {
 		v.fault(FaultInstruction, p, t, "%q speaks to the reader, or of you", clipped(line))
 	}
 	v.names(p, t, bare, src.text, FaultName, FaultNumber, "the messages have no")
-	if m := leadCitation.FindStringSubmatch(line); m != nil {
+	if m := leadCitation().FindStringSubmatch(line); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 63)
 		o := compartments.Ordinal(n)
 		if _, ok := src.members[o]; !ok && !src.people[o] {
@@ -85,7 +84,7 @@ func (v *validator) line(p *piece, t compartments.Tier, line, label string, src 
 // exampleKey is by what a line of the prompt is known in a reply, whatever messages
 // it names.
 func exampleKey(line string) string {
-	return historian.Letters(citation.ReplaceAllString(stripped(line), ""), 200)
+	return historian.Letters(citation().ReplaceAllString(stripped(line), ""), 200)
 }
 
 // tagged reports a tag of the reply that was neutralised.
@@ -110,7 +109,7 @@ var apart = strings.NewReplacer("<", " ", "‹", " ", "＜", " ", "&lt;", " ", "
 // names holds the identifiers and the larger numbers of a line against a folded
 // text.
 func (v *validator) names(p *piece, t compartments.Tier, line, text string, name, number FaultCode, what string) {
-	plain := apart.Replace(citation.ReplaceAllString(line, " "))
+	plain := apart.Replace(citation().ReplaceAllString(line, " "))
 	var missing []string
 	historian.EachName(plain, func(n, key string) {
 		if !holds(text, n, key) && !slices.Contains(missing, n) {
@@ -198,7 +197,7 @@ func (v *validator) contradicts(p *piece, t compartments.Tier, lines, upper []st
 		historian.EachName(bare, func(n, key string) {
 			at := strings.Index(bare, n)
 			if k := folded(key); rejected[k] && !strings.Contains(kept, k) && at >= 0 &&
-				!spurned.MatchString(bare[max(0, at-spurnedBytes):at]) && !spurned.MatchString(head(bare[at+len(n):], spurnedBytes)) {
+				!spurned().MatchString(bare[max(0, at-spurnedBytes):at]) && !spurned().MatchString(head(bare[at+len(n):], spurnedBytes)) {
 				v.fault(FaultContradicts, p, t, "the tier above says that %s was rejected", n)
 			}
 		})
