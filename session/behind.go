@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"ctxplugin/compartments"
 )
@@ -21,11 +22,35 @@ func (s *Sessions) goOn(se *Session) {
 		return
 	}
 	s.behind.Go(func() {
+		s.pause(se)
 		// what fails here is written again, or fails again and loudly, at the next request
 		_ = se.writeBehind(s.ctx)
 		s.release(se)
 		s.wakeIndex()
 	})
+}
+
+// pause waits a moment while nobody asks for the session: the host builds its
+// request out of the answer meanwhile, and on two cores what is done beside that
+// slows it. Who asks ends the pause, and finds all written as without it.
+func (s *Sessions) pause(se *Session) {
+	select {
+	case <-se.asked: // by somebody who has been here since
+	default:
+	}
+	s.mu.Lock()
+	waits := se.held > 1
+	s.mu.Unlock()
+	if waits {
+		return
+	}
+	timer := time.NewTimer(s.cfg.WriteAfter)
+	defer timer.Stop()
+	select {
+	case <-s.ctx.Done():
+	case <-se.asked:
+	case <-timer.C:
+	}
 }
 
 // idleTokens is how much is written when the host says that a turn has ended, in

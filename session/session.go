@@ -13,11 +13,12 @@ import (
 // Session is what is in memory of one session. Whoever holds its gate may use
 // it.
 type Session struct {
-	cfg  *Config
-	id   compartments.SessionID
-	gate chan struct{} // buffered by one: full while somebody holds the session
-	used int64         // guarded by Sessions.mu
-	held int           // who holds the gate or waits for it; guarded by Sessions.mu
+	cfg   *Config
+	id    compartments.SessionID
+	gate  chan struct{} // buffered by one: full while somebody holds the session
+	asked chan struct{} // buffered by one: full when somebody began to wait for it
+	used  int64         // guarded by Sessions.mu
+	held  int           // who holds the gate or waits for it; guarded by Sessions.mu
 
 	loaded  bool
 	touched bool // memory may be ahead of the store: set before the first change

@@ -39,6 +39,9 @@ type Config struct {
 	// IndexAfter is how long nothing must have happened before stored messages
 	// are made searchable; 0 means 100 ms.
 	IndexAfter time.Duration
+	// WriteAfter is how long the historian waits behind an answer while nothing is
+	// asked of the session; default 150 ms.
+	WriteAfter time.Duration
 }
 
 // Sessions are all sessions that this process works on. Methods may be called
@@ -66,6 +69,9 @@ const sessionsOpen = 24
 func New(cfg Config) *Sessions {
 	if cfg.IndexAfter == 0 {
 		cfg.IndexAfter = 100 * time.Millisecond
+	}
+	if cfg.WriteAfter == 0 {
+		cfg.WriteAfter = 150 * time.Millisecond
 	}
 	if cfg.Notify == nil {
 		cfg.Notify = func(compartments.SessionID, string, string) {}
@@ -102,13 +108,22 @@ func (s *Sessions) hold(ctx context.Context, id compartments.SessionID) (*Sessio
 	se := s.open[id]
 	if se == nil {
 		s.evict()
-		se = &Session{cfg: &s.cfg, id: id, gate: make(chan struct{}, 1), told: map[string]bool{}}
+		se = &Session{cfg: &s.cfg, id: id, gate: make(chan struct{}, 1), asked: make(chan struct{}, 1), told: map[string]bool{}}
 		s.open[id] = se
 	}
 	s.uses++
 	se.used = s.uses
 	se.held++
 	s.mu.Unlock()
+	select {
+	case se.gate <- struct{}{}:
+		return se, nil
+	default:
+	}
+	select {
+	case se.asked <- struct{}{}:
+	default:
+	}
 	select {
 	case se.gate <- struct{}{}:
 		return se, nil
