@@ -41,6 +41,16 @@ func (v CallVerdict) Passing() bool {
 	return false
 }
 
+// Lasting reports whether every call will come to the same until somebody acts: puts
+// a key, a name or an option right.
+func (v CallVerdict) Lasting() bool {
+	switch v {
+	case CallAuth, CallUnknownModel, CallRequest:
+		return true
+	}
+	return false
+}
+
 // Call is one call of a model: a row of the ledger. Times are Unix ms, money is
 // in micro-units.
 type Call struct {
@@ -70,6 +80,7 @@ type Call struct {
 // CallHold says why a model is not called now; the zero value lets it be called.
 type CallHold struct {
 	Verdict CallVerdict // CallHeld or CallCap
+	Cause   CallVerdict // of CallHeld: the verdict that made the model rest
 	Until   int64       // Unix ms at which it ends by itself; 0 if it does not
 	Text    string      // one line for a person
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -27,9 +29,18 @@ type failing struct {
 // detailRunes is the most of a foreign text that an error repeats.
 const detailRunes = 200
 
+// pageBytes is the most that is read of an answer with an error status that is no
+// JSON.
+const pageBytes = 1 << 14
+
 // refused is what an answer with an error status means.
 func (f *failing) refused(model string, status int, response *http.Response, body string, err error) *historian.Failure {
+	if body == "" && response != nil && response.Body != nil { // no JSON, so the library has dropped it
+		text, _ := io.ReadAll(io.LimitReader(response.Body, pageBytes)) // what can be read of it
+		body = string(text)
+	}
 	said, code := messageOf(body)
+	said = page(said)
 	failure := &historian.Failure{Verdict: verdictOf(status, said, code), Err: f.hidden(err)}
 	if response != nil {
 		failure.RetryAfter = retryAfter(response.Header, time.Now())
@@ -57,6 +68,34 @@ func (f *failing) refused(model string, status int, response *http.Response, bod
 	return failure
 }
 
+// page is the title of a body that is a page for people, such as a proxy's, and
+// anything else as it is.
+func page(body string) string {
+	text := strings.TrimSpace(strings.TrimPrefix(body, "\ufeff"))
+	low := strings.ToLower(text)
+	if !strings.HasPrefix(low, "<!doctype") && !strings.HasPrefix(low, "<html") && !strings.HasPrefix(low, "<head") && !strings.HasPrefix(low, "<?xml") {
+		return body
+	}
+	if _, rest, ok := cutFold(text, "<title"); ok {
+		if _, rest, ok = strings.Cut(rest, ">"); ok {
+			if title, _, ok := cutFold(rest, "</title"); ok && strings.TrimSpace(title) != "" {
+				return "a page: " + html.UnescapeString(title)
+			}
+		}
+	}
+	return "a page instead of JSON"
+}
+
+// cutFold cuts a text around the first mark, in whatever case that is written.
+func cutFold(text, mark string) (before, after string, found bool) {
+	for i := 0; i+len(mark) <= len(text); i++ {
+		if strings.EqualFold(text[i:i+len(mark)], mark) {
+			return text[:i], text[i+len(mark):], true
+		}
+	}
+	return text, "", false
+}
+
 // failed is what an error means that came without an answer.
 func (f *failing) failed(ctx context.Context, err error) *historian.Failure {
 	failure := &historian.Failure{Verdict: compartments.CallNetwork, Err: f.hidden(err)}
@@ -68,9 +107,12 @@ func (f *failing) failed(ctx context.Context, err error) *historian.Failure {
 		failure.Verdict, failure.Text = compartments.CallCancelled, "given up"
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		failure.Verdict, failure.Text = compartments.CallTimeout, where+" did not answer in time"
-	case errors.Is(err, errTooLong), errors.As(err, &syntax), errors.As(err, &shape), strings.Contains(err.Error(), "content-type"),
-		strings.Contains(err.Error(), "parsing response json"):
-		failure.Verdict, failure.Text = compartments.CallRequest, where+" answers something else than this API: "+f.clean(rootOf(err))
+	case errors.Is(err, errTooLong):
+		failure.Verdict, failure.Text = compartments.CallRequest, fmt.Sprintf("%s answers more than the %d bytes that a reply can have", where, answerBytes)
+	case strings.Contains(err.Error(), "content-type"):
+		failure.Verdict, failure.Text = compartments.CallRequest, where+" answers no JSON; a page of a proxy, or an address that is not that of this API?"
+	case errors.As(err, &syntax), errors.As(err, &shape), strings.Contains(err.Error(), "parsing response json"):
+		failure.Verdict, failure.Text = compartments.CallRequest, where+" answers something else than this API"
 	default:
 		failure.Text = where + " cannot be reached: " + f.clean(rootOf(err))
 	}

@@ -267,6 +267,44 @@ func TestGenerate_Failures(t *testing.T) {
 	}
 }
 
+// TestGenerate_Pages: what a proxy or another server answers for people is told in a
+// few words, without its markup and without the words of a library.
+func TestGenerate_Pages(t *testing.T) {
+	const page = "\ufeff<!DOCTYPE html>\n<HTML><head><meta charset=utf-8><TITLE lang=en>Bad&nbsp;gateway</TITLE></head><body style='color:red'>try later</body></html>"
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		kind   string
+		want   compartments.CallVerdict
+		text   string
+	}{
+		"a page of a proxy":         {502, page, "text/html", compartments.CallServer, "failed (status 502): a page: Bad gateway"},
+		"one that asks for a login": {403, strings.Replace(page, "Bad&nbsp;gateway", "Sign in", 1), "text/html", compartments.CallAuth, "a page: Sign in"},
+		"one without a title":       {503, "<html><body>no</body></html>", "text/html; charset=utf-8", compartments.CallServer, "a page instead of JSON"},
+		"an answer in XML":          {500, "<?xml version='1.0'?><Error/>", "application/xml", compartments.CallServer, "a page instead of JSON"},
+		"a page with success":       {200, page, "text/html", compartments.CallRequest, "answers no JSON"},
+		"text with success":         {200, "fine", "text/plain", compartments.CallRequest, "answers no JSON"},
+		"half an object":            {200, `{"choices":[{"mess`, "application/json", compartments.CallRequest, "answers something else than this API"},
+		"far too much":              {200, `{"a":"` + strings.Repeat("x", 5<<20), "application/json", compartments.CallRequest, "bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, a *api) {
+				model, _ := a.serve(t, nil, says(tc.status, tc.body, "Content-Type", tc.kind))
+				_, err := model.Generate(t.Context(), request())
+				var f *historian.Failure
+				if !errors.As(err, &f) || f.Verdict != tc.want || !strings.Contains(f.Text, tc.text) {
+					t.Fatalf("%v", err)
+				}
+				for _, raw := range []string{"<", "style", "expected destination", "json:", "unmarshal", "JSON input", "parsing"} {
+					if strings.Contains(f.Text, raw) {
+						t.Errorf("%q is in %s", raw, f.Text)
+					}
+				}
+			})
+		})
+	}
+}
+
 // broken closes the connection instead of answering.
 func broken(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := w.(http.Hijacker).Hijack()

@@ -164,6 +164,13 @@ func (c *clearCommand) Run(p *program) (err error) {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(p.stdout, "failures of %d models are forgotten\n", n)
+	said := fmt.Sprintf("the failures of %d models are forgotten", n)
+	switch n {
+	case 0:
+		said = "no model rests, and none has failed of late"
+	case 1:
+		said = "the failures of 1 model are forgotten"
+	}
+	_, err = fmt.Fprintln(p.stdout, said)
 	return err
 }

@@ -97,7 +97,7 @@ func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // reported takes what the writer does for a session. What somebody has to act on is
-// told once for each kind.
+// told once for each model and cause, until the model writes again.
 func (s *service) reported(id compartments.SessionID, state draft.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,16 +105,33 @@ func (s *service) reported(id compartments.SessionID, state draft.State) {
 		s.states = map[compartments.SessionID]draft.State{}
 	}
 	s.states[id] = state
-	s.log.Debug("historian", "session", string(id), "doing", state.Doing, "verdict", string(state.Verdict), "why", state.Text)
-	switch state.Verdict {
-	case compartments.CallAuth, compartments.CallUnknownModel, compartments.CallRequest, compartments.CallCap, compartments.CallHeld:
-		if !slices.Contains(s.toldOf, state.Verdict) {
-			s.toldOf = append(s.toldOf, state.Verdict)
-			s.tell("warning", fmt.Sprintf("historian: %s. The built-in generator writes meanwhile.", strings.TrimSuffix(state.Text, ".")))
-		}
-	case compartments.CallGood:
-		s.toldOf = nil
+	s.log.Debug("historian", "session", string(id), "doing", state.Doing, "model", state.Model, "verdict", string(state.Verdict), "why", state.Text)
+	about := toldOf{state.Model, state.Verdict}
+	switch {
+	case state.Verdict == compartments.CallHeld:
+		about.cause = state.Cause
+	case state.Verdict == compartments.CallCap:
+		about.model = "" // the caps are those of all
+	case state.Verdict == compartments.CallGood:
+		s.toldOf = slices.DeleteFunc(s.toldOf, func(t toldOf) bool { return t.model == state.Model || t.model == "" })
+		return
+	case !state.Verdict.Lasting():
+		return
 	}
+	if !slices.Contains(s.toldOf, about) {
+		s.toldOf = append(s.toldOf, about)
+		instead := "The built-in generator writes meanwhile."
+		if len(s.config.Models) > 1 && about.model != "" {
+			instead = "The others, or the built-in generator, write meanwhile."
+		}
+		s.tell("warning", fmt.Sprintf("historian: %s. %s", strings.TrimSuffix(state.Text, "."), instead))
+	}
+}
+
+// toldOf is what the user was told of a model: why it is not asked.
+type toldOf struct {
+	model string
+	cause compartments.CallVerdict
 }
 
 // statesKept is for how many sessions it is remembered what the writer does.

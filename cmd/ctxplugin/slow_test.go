@@ -210,7 +210,7 @@ func TestSlow_NoRequestWaits(t *testing.T) {
 	if !found || strings.Count(behind, "session/transform!") < 35 || strings.Contains(behind, "host/generate") || strings.Contains(before, "host/generate") {
 		t.Errorf("the order was %s", trace)
 	}
-	if st := h.status(); !strings.Contains(st.Historian, "host: asking host about messages") {
+	if st := h.status(); !strings.Contains(st.Historian, "host: asking host for messages") {
 		t.Error(st.Historian)
 	}
 }
@@ -263,7 +263,7 @@ func TestSlow_HostFailures(t *testing.T) {
 	if !strings.Contains(out, "resting") || !strings.Contains(out, "unknown-model") {
 		t.Error(out)
 	}
-	if out = ctxplugin(t, exitOK, "historian", "clear", "--db", drivenDB(home)); !strings.Contains(out, "1 models") {
+	if out = ctxplugin(t, exitOK, "historian", "clear", "--db", drivenDB(home)); !strings.Contains(out, "of 1 model are") {
 		t.Error(out)
 	}
 	var doc map[string]any

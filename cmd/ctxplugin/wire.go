@@ -58,7 +58,7 @@ type service struct {
 	wait    time.Duration
 	told    []string                               // notices given
 	states  map[compartments.SessionID]draft.State // what the historian does that asks models
-	toldOf  []compartments.CallVerdict             // kinds of its failures that the user was told of
+	toldOf  []toldOf                               // failures of its models that the user was told of
 	closed  bool
 
 	notices chan notice // to the goroutine that tells the host; nil until there is one

@@ -2,6 +2,7 @@ package draft
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"ctxplugin/compartments"
@@ -59,7 +60,15 @@ type Config struct {
 
 // State is what a writer does for a session, for the one line of a status.
 type State struct {
-	Doing   string                   // "asking MODEL", "waiting to ask MODEL again", "" when idle
+	Doing   string                   // what Asking says, "waiting to ask MODEL again", "" when idle
+	Since   int64                    // Unix ms at which that began
+	Model   string                   // that the rest is about: its backend and name
 	Verdict compartments.CallVerdict // of the last call, or why none was made
+	Cause   compartments.CallVerdict // of CallHeld: what made the model rest
 	Text    string                   // one line for a person
+}
+
+// Asking says which model is asked for which messages.
+func Asking(model string, first, last compartments.Ordinal) string {
+	return fmt.Sprintf("asking %s for messages %d-%d", model, first, last)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,12 +49,12 @@ func (w *Writer) Write(ctx context.Context, r historian.Range) ([]compartments.C
 		end = starts[len(starts)-1]
 	}
 	j := &job{w: w, x: x, reader: newReader(x, w.cfg.Count), over: make([]bool, len(w.cfg.Candidates)), bad: make([]int, len(w.cfg.Candidates))}
-	list := j.cover(ctx, 0, end, 0, 1)
+	list := j.cover(ctx, 0, end, 0, false)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	list = append(list, j.byRule(end, len(r.Messages))...)
-	w.report(r.Session, State{Verdict: j.verdict, Text: j.text})
+	w.report(r.Session, j.last)
 	return compose(x, list, w.cfg.Count), nil
 }
 
@@ -71,9 +72,7 @@ type job struct {
 	over   []bool // by candidate: not asked again for this range
 	bad    []int  // by candidate: chunks in a row that it did not write to the rules
 	titles []string
-
-	verdict compartments.CallVerdict // of the last call, or why none was made
-	text    string
+	last   State // of the last call, or why none was made
 }
 
 // Limits that hold whatever the candidate says.
@@ -84,6 +83,7 @@ const (
 	triesUnknown  = 3
 	inputMost     = 32_000 // tokens of a chunk: more in one request is written worse
 	inputLeast    = 700
+	inputMargin   = 50    // percent by which a model may count more tokens in a request than we do
 	aroundTokens  = 1_400 // what a request says besides the fixed part and the transcript
 	worthAsking   = 60    // tokens of a chunk: what says less is not worth the fixed part
 	badMost       = 2     // chunks in a row before a candidate is passed over
@@ -126,22 +126,22 @@ func (j *job) byRule(from, to int) []made {
 }
 
 // cover has the places [from, to) written by the candidate k or those behind it,
-// in chunks of its limits divided by share.
-func (j *job) cover(ctx context.Context, from, to, k, share int) []made {
+// in chunks of its limits. halved says that they are half of a chunk that was too
+// much for k.
+func (j *job) cover(ctx context.Context, from, to, k int, halved bool) []made {
 	if k == len(j.w.cfg.Candidates) {
 		return j.byRule(from, to)
 	}
 	c := &j.w.cfg.Candidates[k]
 	l, output := j.w.limits(c)
-	l.input, l.reply = l.input/share, l.reply/share
-	if l.input < inputLeast && share == 1 {
+	if l.input < inputLeast {
 		j.over[k] = true
-		j.note(compartments.CallTooLong, fmt.Sprintf("%s: its window of %d tokens is too small to write history", c.title(), c.Window))
+		j.note(c, compartments.CallTooLong, fmt.Sprintf("%s: its window of %d tokens is too small to write history", c.title(), c.Window))
 	}
 	var out []made
 	for from < to && ctx.Err() == nil {
 		if j.over[k] {
-			return append(out, j.cover(ctx, from, to, k+1, 1)...)
+			return append(out, j.cover(ctx, from, to, k+1, false)...)
 		}
 		ch := j.reader.next(from, to, l)
 		if ch.tokens < worthAsking {
@@ -150,8 +150,7 @@ func (j *job) cover(ctx context.Context, from, to, k, share int) []made {
 			continue
 		}
 		pieces, by, verdict := j.ask(ctx, &ch, k, output)
-		switch {
-		case len(pieces) > 0:
+		if len(pieces) > 0 {
 			for i := range pieces {
 				p := &pieces[i]
 				out = append(out, made{p.from, p.to, p, by})
@@ -159,14 +158,43 @@ func (j *job) cover(ctx context.Context, from, to, k, share int) []made {
 			}
 			from = pieces[len(pieces)-1].to
 			continue
-		case (verdict == compartments.CallCut || verdict == compartments.CallTooLong) && share == 1 && l.input/2 >= inputLeast:
-			out = append(out, j.cover(ctx, ch.from, ch.to, k, 2)...)
-		default:
-			out = append(out, j.cover(ctx, ch.from, ch.to, k+1, 1)...)
+		}
+		middle := ch.from
+		if (verdict == compartments.CallCut || verdict == compartments.CallTooLong) && !halved {
+			middle = j.middle(&ch)
+		}
+		if middle > ch.from {
+			out = append(out, j.cover(ctx, ch.from, middle, k, true)...)
+			out = append(out, j.cover(ctx, middle, ch.to, k, true)...)
+		} else {
+			out = append(out, j.cover(ctx, ch.from, ch.to, k+1, false)...)
 		}
 		from = ch.to
 	}
 	return out
+}
+
+// middle is the place that divides a chunk into halves: where an objective or a
+// turn ends with at least a tenth on either side, for each objective takes a
+// compartment of the reply; else with a group of calls; the chunk's own beginning
+// if it is one group.
+func (j *job) middle(c *chunk) int {
+	all := 0
+	for _, e := range c.entries {
+		all += len(e.text)
+	}
+	best, least, objective := c.from, all, false
+	for place, before := c.from, 0; place < c.to; place++ {
+		if place > c.from && legal(j.x, place) {
+			off := max(2*before-all, all-2*before)
+			ends := 5*off <= 4*all && (slices.Contains(c.starts, place) || j.x.Voice(place) == historian.VoicePerson)
+			if ends && !objective || ends == objective && off < least {
+				best, least, objective = place, off, ends
+			}
+		}
+		before += len(c.entries[place-c.from].text)
+	}
+	return best
 }
 
 // title names a candidate: its backend and model.
@@ -182,8 +210,23 @@ func (j *job) heading(from, to int) string {
 	return fmt.Sprintf("[%d-%d] ", ms[from].Ordinal, ms[to-1].Ordinal)
 }
 
-func (j *job) note(v compartments.CallVerdict, text string) {
-	j.verdict, j.text = v, text
+// note remembers what came of a candidate, and tells it.
+func (j *job) note(c *Candidate, v compartments.CallVerdict, text string) {
+	j.last = State{Model: c.title(), Verdict: v, Text: text}
+	j.w.report(j.x.Range().Session, j.last)
+}
+
+// held remembers that a candidate may not be asked, and tells it.
+func (j *job) held(c *Candidate, v compartments.CallVerdict, hold compartments.CallHold) {
+	j.last = State{Model: c.title(), Verdict: v, Cause: hold.Cause, Text: hold.Text}
+	j.w.report(j.x.Range().Session, j.last)
+}
+
+// doing tells what goes on from now on.
+func (j *job) doing(text string) {
+	s := j.last
+	s.Doing, s.Since = text, j.w.cfg.Clock.Now().UnixMilli()
+	j.w.report(j.x.Range().Session, s)
 }
 
 // ask has one candidate write a chunk: with a bounded number of tries, and one
@@ -214,7 +257,7 @@ func (j *job) ask(ctx context.Context, c *chunk, k, output int) (pieces []piece,
 		case verdict == compartments.CallInvalid:
 			try = tries
 		case verdict == compartments.CallEmpty || verdict == compartments.CallReasoning:
-			try = max(try, tries-1) // once more
+			tries = min(tries, try+1) // once more
 		case verdict.Passing():
 			pause := j.pause(try, res.after)
 			if pause > pauseMost {
@@ -222,7 +265,7 @@ func (j *job) ask(ctx context.Context, c *chunk, k, output int) (pieces []piece,
 				return nil, "", verdict
 			}
 			if try < tries {
-				j.w.report(j.x.Range().Session, State{fmt.Sprintf("waiting %s to ask %s again", pause.Round(time.Second), cand.title()), verdict, j.text})
+				j.doing(fmt.Sprintf("waiting %s to ask %s again", pause.Round(time.Second), cand.title()))
 				if j.w.cfg.Clock.Sleep(ctx, pause) != nil {
 					return nil, "", compartments.CallCancelled
 				}
@@ -231,10 +274,10 @@ func (j *job) ask(ctx context.Context, c *chunk, k, output int) (pieces []piece,
 			try = tries
 		}
 	}
-	switch verdict {
-	case compartments.CallAuth, compartments.CallUnknownModel, compartments.CallRequest:
+	switch {
+	case verdict.Lasting():
 		j.over[k] = true
-	case compartments.CallCut, compartments.CallTooLong:
+	case verdict == compartments.CallCut, verdict == compartments.CallTooLong:
 	default:
 		if j.bad[k]++; verdict.Passing() || j.bad[k] >= badMost {
 			j.over[k] = true
@@ -272,7 +315,7 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 	start := w.cfg.Clock.Now()
 	call.At = start.UnixMilli()
 	input := w.fixed + w.cfg.Count(prompt)
-	call.Usage, call.Estimated = compartments.Usage{Input: input, Output: output}, true
+	call.Usage, call.Estimated = compartments.Usage{Input: input + input*inputMargin/100, Output: output}, true
 	call.Cost = cost(call.Usage, cand.Prices)
 	hold, err := w.cfg.Journal.Admit(ctx, *call)
 	if err != nil || hold.Verdict != "" {
@@ -280,11 +323,10 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		if res.verdict = hold.Verdict; err != nil {
 			res.verdict, hold.Text = compartments.CallHeld, "the ledger of calls cannot be read: "+err.Error()
 		}
-		j.note(res.verdict, hold.Text)
-		w.report(r.Session, State{"", res.verdict, hold.Text})
+		j.held(cand, res.verdict, hold)
 		return res
 	}
-	w.report(r.Session, State{fmt.Sprintf("asking %s about messages %d-%d", cand.title(), call.First, call.Last), j.verdict, j.text})
+	j.doing(Asking(cand.title(), call.First, call.Last))
 	limit := cand.Timeout
 	if limit <= 0 {
 		limit = timeUnknown
@@ -335,13 +377,13 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 	if res.after > 0 {
 		call.RetryAtMs = now.Add(res.after).UnixMilli()
 	}
-	j.note(res.verdict, strings.TrimSpace(cand.title()+" "+call.Detail))
+	j.note(cand, res.verdict, strings.TrimSpace(cand.title()+" "+call.Detail))
 	// Also what was given up has to be paid, so the end of ctx does not stop this.
 	if err := w.cfg.Journal.Record(context.WithoutCancel(ctx), *call); err != nil {
 		for i := range j.over { // nobody would know of further calls
 			j.over[i] = true
 		}
-		j.note(compartments.CallHeld, oneLine("the ledger of calls cannot be written: "+err.Error()))
+		j.note(cand, compartments.CallHeld, oneLine("the ledger of calls cannot be written: "+err.Error()))
 	}
 	return res
 }

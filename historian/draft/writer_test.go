@@ -289,6 +289,78 @@ func TestWriter_Cut(t *testing.T) {
 	}
 }
 
+// TestWriter_CutIsHalvedAtOnce: no range is asked for twice, also where the chunk is
+// far smaller than it may be, and halves that fit are taken.
+func TestWriter_CutIsHalvedAtOnce(t *testing.T) {
+	at := strings.LastIndex(goodReply, "<compartment")
+	for _, verdict := range []compartments.CallVerdict{compartments.CallCut, compartments.CallTooLong} {
+		first := fails(verdict, 0)
+		if verdict == compartments.CallCut {
+			first = says(goodReply[:len(goodReply)/2])
+			first.reply.Finish = historian.FinishLength
+		}
+		b := newBench(&scripted{steps: []step{first, says(goodReply[:at]), says(goodReply[at:])}})
+		list, err := b.Write(context.Background(), closed(importer()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked []string
+		for _, c := range b.ledger.calls {
+			asked = append(asked, fmt.Sprintf("%d-%d %s", c.First, c.Last, c.Verdict))
+		}
+		if got, want := strings.Join(asked, ", "), "1-7 "+string(verdict)+", 1-4 good, 5-7 good"; got != want || strategies(list) != grounded {
+			t.Errorf("asked %s, want %s: %s", got, want, strategies(list))
+		}
+	}
+}
+
+// TestWriter_OnceMore: an empty reply is asked for once more, as the next try.
+func TestWriter_OnceMore(t *testing.T) {
+	for name, first := range map[string]step{"empty": says(""), "reasoning": says("<think>hm")} {
+		b := newBench(&scripted{steps: []step{first}})
+		b.cfg.Candidates[0].Tries = 5
+		if _, err := b.Write(context.Background(), closed(importer())); err != nil {
+			t.Fatal(err)
+		}
+		if c := b.ledger.calls; len(c) != 2 || c[0].Try != 1 || c[1].Try != 2 {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+// TestWriter_Reserves: what is admitted is more than a model may take that counts
+// half as many tokens again, so that no cap is passed by what it turns out to be.
+func TestWriter_Reserves(t *testing.T) {
+	b := newBench(&scripted{steps: []step{says(goodReply)}})
+	if _, err := b.Write(context.Background(), closed(importer())); err != nil {
+		t.Fatal(err)
+	}
+	r := b.models[0].asked[0]
+	if counted := counter.Count(r.System) + counter.Count(r.Prompt); b.ledger.last.Usage.Input < counted*3/2-1 || b.ledger.last.Usage.Output < r.MaxTokens {
+		t.Errorf("%+v is reserved for %d and %d tokens", b.ledger.last.Usage, counted, r.MaxTokens)
+	}
+}
+
+// TestWriter_TellsEach: what came of each model is told, also where another one
+// writes in the end.
+func TestWriter_TellsEach(t *testing.T) {
+	b := newBench(&scripted{steps: []step{fails(compartments.CallAuth, 0)}}, &scripted{steps: []step{says(goodReply)}})
+	if _, err := b.Write(context.Background(), closed(importer())); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, s := range b.states {
+		told = append(told, fmt.Sprintf("%s %s %s", s.Model, s.Verdict, s.Doing))
+		if (s.Doing != "") != (s.Since != 0) {
+			t.Errorf("%+v", s)
+		}
+	}
+	want := []string{"  asking test/m1 for messages 1-7", "test/m1 auth ", "test/m1 auth asking test/m2 for messages 1-7", "test/m2 good ", "test/m2 good "}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
 // TestWriter_TruncatedEnd: an end that is missing costs the last compartment, which
 // is asked for anew.
 func TestWriter_TruncatedEnd(t *testing.T) {

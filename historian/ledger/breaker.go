@@ -21,6 +21,12 @@ func Open(b compartments.Breaker, at int64) bool {
 	return at < b.Until && b.Until-at <= waitMostMs
 }
 
+// goesOn reports whether a call is a further try, or the repair, of the very run
+// whose first call opened the breaker: a run is fruitless once all its tries are.
+func goesOn(b compartments.Breaker, c *compartments.Call) bool {
+	return (c.Repair || c.Try > 1) && b.Failures >= failuresMost && !b.Verdict.Lasting()
+}
+
 // Next is the breaker of a model after a call.
 func Next(b compartments.Breaker, c *compartments.Call) compartments.Breaker {
 	end := c.At + c.Ms
@@ -34,11 +40,10 @@ func Next(b compartments.Breaker, c *compartments.Call) compartments.Breaker {
 	if first := c.Try <= 1 && !c.Repair; first || b.Failures == 0 {
 		b.Failures++
 	}
-	switch c.Verdict {
-	case compartments.CallAuth, compartments.CallUnknownModel, compartments.CallRequest:
-		b.Failures = max(b.Failures, failuresMost)
+	switch {
+	case c.Verdict.Lasting():
 		return opened(b, end, actMs)
-	case compartments.CallRateLimit:
+	case c.Verdict == compartments.CallRateLimit:
 		if wait := c.RetryAtMs - end; wait > patienceMs {
 			return opened(b, end, min(wait, waitMostMs))
 		}

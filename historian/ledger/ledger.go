@@ -63,8 +63,8 @@ func (l *Ledger) Record(ctx context.Context, c compartments.Call) error {
 }
 
 func (l *Ledger) decide(c *compartments.Call, b compartments.Breaker, spent compartments.Spent) compartments.CallHold {
-	if Open(b, c.At) {
-		return compartments.CallHold{Verdict: compartments.CallHeld, Until: b.Until,
+	if Open(b, c.At) && !goesOn(b, c) {
+		return compartments.CallHold{Verdict: compartments.CallHeld, Cause: b.Verdict, Until: b.Until,
 			Text: fmt.Sprintf("%s rests until %s after %s", name(c.Backend, c.Model), clock(b.Until), failed(b))}
 	}
 	return l.capped(c, spent)

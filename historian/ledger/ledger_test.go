@@ -149,6 +149,91 @@ func TestLedger_Caps(t *testing.T) {
 	}
 }
 
+// The run that opens the breaker is made to its end: all its tries, and the repair.
+func TestLedger_TheLastRunIsWhole(t *testing.T) {
+	ctx := context.Background()
+	for _, verdict := range []compartments.CallVerdict{compartments.CallInvalid, compartments.CallServer} {
+		s := &store{}
+		l := &ledger.Ledger{Store: s, Limits: ledger.Limits{Tokens: 1_000_000, Cost: 1_000_000}}
+		at := int64(noon)
+		run := func() (made int) {
+			for try := 1; try <= 3; try++ {
+				c := call(at, verdict)
+				c.Try, c.Repair = try, verdict == compartments.CallInvalid && try > 1
+				hold, err := l.Admit(ctx, *c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if hold.Verdict == "" {
+					made++
+					if err := l.Record(ctx, *c); err != nil {
+						t.Fatal(err)
+					}
+				}
+				at += 10_000
+			}
+			return made
+		}
+		for n := 1; n <= 3; n++ {
+			if made := run(); made != 3 {
+				t.Errorf("%s: run %d had %d of 3 calls", verdict, n, made)
+			}
+		}
+		if hold, _ := l.Admit(ctx, *call(at, verdict)); hold.Verdict != compartments.CallHeld || hold.Cause != verdict || !strings.Contains(hold.Text, "3 fruitless runs") {
+			t.Errorf("%s: %+v", verdict, hold)
+		}
+	}
+	for _, verdict := range []compartments.CallVerdict{compartments.CallAuth, compartments.CallUnknownModel, compartments.CallRequest} {
+		s := &store{}
+		l := &ledger.Ledger{Store: s, Limits: ledger.Limits{Tokens: 1_000_000, Cost: 1_000_000}}
+		if _, err := l.Admit(ctx, *call(noon, "")); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Record(ctx, *call(noon, verdict)); err != nil {
+			t.Fatal(err)
+		}
+		c := call(noon+5000, "")
+		c.Try = 2
+		if hold, _ := l.Admit(ctx, *c); hold.Verdict != compartments.CallHeld || hold.Cause != verdict || strings.Contains(hold.Text, "runs") {
+			t.Errorf("after one call: %+v", hold)
+		}
+	}
+}
+
+// However calls turn out within what was reserved for them, the day's tokens are
+// never passed.
+func TestLedger_CapIsNeverPassed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ctx := context.Background()
+		s := &store{}
+		l := &ledger.Ledger{Store: s, Limits: ledger.Limits{Tokens: rapid.IntRange(0, 20_000).Draw(t, "cap"), Cost: 1_000_000}}
+		for i := range rapid.IntRange(1, 30).Draw(t, "calls") {
+			c := call(noon+int64(i), compartments.CallGood)
+			c.Usage = compartments.Usage{Input: rapid.IntRange(1, 4000).Draw(t, "input"), Output: rapid.IntRange(1, 2000).Draw(t, "output")}
+			hold, err := l.Admit(ctx, *c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hold.Verdict != "" {
+				continue
+			}
+			c.Usage.Input, c.Usage.Output = rapid.IntRange(0, c.Usage.Input).Draw(t, "was in"), rapid.IntRange(0, c.Usage.Output).Draw(t, "was out")
+			if rapid.IntRange(0, 5).Draw(t, "killed") > 0 {
+				if err := l.Record(ctx, *c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			spent := 0
+			for _, c := range s.calls {
+				spent += c.Tokens()
+			}
+			if spent > l.Limits.Tokens {
+				t.Fatalf("%d of %d tokens", spent, l.Limits.Tokens)
+			}
+		}
+	})
+}
+
 // Whatever happens, a breaker never holds for longer than a day, and never after a
 // good reply.
 func TestNext_NeverStuck(t *testing.T) {
