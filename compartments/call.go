@@ -61,6 +61,7 @@ type Call struct {
 
 	Backend  string // host, anthropic, openai
 	Model    string
+	Setup    string // fingerprint of how the model is reached and asked; not kept with the call
 	Prompt   string // version of the prompt
 	Answered string // the model that answered, if the backend says so
 	Repair   bool   // shows the model the faults of its reply before

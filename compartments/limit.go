@@ -20,11 +20,31 @@ type Breaker struct {
 	Text     string      // one line for a person
 }
 
-// ModelBreaker is the breaker of a model that has failed.
+// ModelBreaker is the breaker of a model that has failed, as it was reached then:
+// with another address, key or option it has another one.
 type ModelBreaker struct {
 	Backend string
 	Model   string
+	Setup   string // fingerprint, as Call has it
 	Breaker
+}
+
+// ModelHold is why a call of a model was not made, other than for its breaker.
+type ModelHold struct {
+	Backend string
+	Model   string
+	Setup   string
+	At      int64 // Unix ms
+	Tokens  int   // that the call could have taken
+	Cost    int64 // that it could have cost, in micro-units
+	CallHold
+}
+
+// Lease is the right of one run of the program to have models write for a session.
+type Lease struct {
+	Session SessionID
+	Holder  string
+	Until   int64 // Unix ms; before it nobody else may
 }
 
 // Spent sums up calls, those included that are under way. Money is in micro-units.

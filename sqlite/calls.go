@@ -11,13 +11,17 @@ import (
 // callsKeptMs is how long the ledger of calls goes back, in ms: half a year.
 const callsKeptMs = 180 * 24 * 60 * 60 * 1000
 
+// breakersKeptMs is how long it is remembered that a model has failed that nobody
+// asks any more, in ms: a week.
+const breakersKeptMs = 7 * 24 * 60 * 60 * 1000
+
 // AdmitCall asks decide whether a call may be made, with the breaker of its model
 // and what was spent since a time, Unix ms. If nothing holds it, it stands in the
 // ledger from then on, with what it will take at most, so that no two processes
 // spend the same money.
 func (s *Store) AdmitCall(ctx context.Context, c *compartments.Call, since int64, decide func(compartments.Breaker, compartments.Spent) compartments.CallHold) (hold compartments.CallHold, err error) {
 	err = s.write(ctx, func(w *writing) error {
-		b, err := w.breaker(c.Backend, c.Model)
+		b, err := w.breaker(c)
 		if err != nil {
 			return err
 		}
@@ -25,8 +29,15 @@ func (s *Store) AdmitCall(ctx context.Context, c *compartments.Call, since int64
 		if err != nil {
 			return err
 		}
-		if hold = decide(b, spent); hold.Verdict != "" {
-			return nil
+		switch hold = decide(b, spent); hold.Verdict {
+		case "":
+			if err := w.unhold(c.Backend, c.Model, c.Setup); err != nil {
+				return err
+			}
+		case compartments.CallHeld:
+			return nil // the breaker says so itself
+		default:
+			return w.hold(&compartments.ModelHold{Backend: c.Backend, Model: c.Model, Setup: c.Setup, At: c.At, Tokens: c.Tokens(), Cost: c.Cost, CallHold: hold})
 		}
 		asked := *c
 		asked.Verdict, asked.Estimated = compartments.CallAsked, true
@@ -53,7 +64,10 @@ func (s *Store) RecordCall(ctx context.Context, c *compartments.Call, next func(
 		if err := w.c.exec(w.ctx, `DELETE FROM calls WHERE at < ?`, c.At-callsKeptMs); err != nil {
 			return err
 		}
-		before, err := w.breaker(c.Backend, c.Model)
+		if err := w.c.exec(w.ctx, `DELETE FROM breakers WHERE at < ?1 AND until < ?1`, c.At-breakersKeptMs); err != nil {
+			return err
+		}
+		before, err := w.breaker(c)
 		if err != nil {
 			return err
 		}
@@ -62,10 +76,10 @@ func (s *Store) RecordCall(ctx context.Context, c *compartments.Call, next func(
 		case after == before:
 			return nil
 		case after == compartments.Breaker{}:
-			return w.c.exec(w.ctx, `DELETE FROM breakers WHERE backend = ? AND model = ?`, c.Backend, c.Model)
+			return w.c.exec(w.ctx, `DELETE FROM breakers WHERE backend = ? AND model = ? AND setup = ?`, c.Backend, c.Model, c.Setup)
 		}
-		return w.c.exec(w.ctx, `INSERT OR REPLACE INTO breakers (backend, model, failures, opened, until, at, verdict, detail)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.Backend, c.Model, after.Failures, after.Opened, after.Until, after.At, string(after.Verdict), after.Text)
+		return w.c.exec(w.ctx, `INSERT OR REPLACE INTO breakers (backend, model, setup, failures, opened, until, at, verdict, detail)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.Backend, c.Model, c.Setup, after.Failures, after.Opened, after.Until, after.At, string(after.Verdict), after.Text)
 	})
 	return s.fail("record a call of a model", err)
 }
@@ -83,10 +97,10 @@ func (w *writing) call(c *compartments.Call) error {
 // Breakers are those of all models that failed of late, by backend and model.
 func (s *Store) Breakers(ctx context.Context) (all []compartments.ModelBreaker, err error) {
 	err = s.read(ctx, func(r *reading) error {
-		return r.c.rows(r.ctx, `SELECT backend, model, failures, opened, until, at, verdict, detail FROM breakers ORDER BY backend, model`,
+		return r.c.rows(r.ctx, `SELECT backend, model, setup, failures, opened, until, at, verdict, detail FROM breakers ORDER BY backend, model, setup`,
 			nil, func(rows *sql.Rows) error {
 				var b compartments.ModelBreaker
-				err := rows.Scan(&b.Backend, &b.Model, &b.Failures, &b.Opened, &b.Until, &b.At, &b.Verdict, &b.Text)
+				err := rows.Scan(&b.Backend, &b.Model, &b.Setup, &b.Failures, &b.Opened, &b.Until, &b.At, &b.Verdict, &b.Text)
 				all = append(all, b)
 				return err
 			})
@@ -154,9 +168,9 @@ func (s *Store) Calls(ctx context.Context, id compartments.SessionID, limit int)
 	return calls, nil
 }
 
-func (r *reading) breaker(backend, model string) (b compartments.Breaker, err error) {
-	_, err = r.c.row(r.ctx, `SELECT failures, opened, until, at, verdict, detail FROM breakers WHERE backend = ? AND model = ?`,
-		[]any{backend, model}, &b.Failures, &b.Opened, &b.Until, &b.At, &b.Verdict, &b.Text)
+func (r *reading) breaker(c *compartments.Call) (b compartments.Breaker, err error) {
+	_, err = r.c.row(r.ctx, `SELECT failures, opened, until, at, verdict, detail FROM breakers WHERE backend = ? AND model = ? AND setup = ?`,
+		[]any{c.Backend, c.Model, c.Setup}, &b.Failures, &b.Opened, &b.Until, &b.At, &b.Verdict, &b.Text)
 	return b, err
 }
 
@@ -164,47 +178,4 @@ func (r *reading) spent(since int64) (spent compartments.Spent, err error) {
 	_, err = r.c.row(r.ctx, `SELECT count(*), coalesce(sum(input + output + reasoning + cache_read + cache_write), 0), coalesce(sum(cost), 0)
 		FROM calls WHERE at >= ?`, []any{since}, &spent.Calls, &spent.Tokens, &spent.Cost)
 	return spent, err
-}
-
-// Lease takes or renews the right to have a model write for a session, for some ms
-// from now, and reports whether holder has it. Another holder's ends by itself.
-func (s *Store) Lease(ctx context.Context, id compartments.SessionID, holder string, ms int64) (held bool, err error) {
-	err = s.write(ctx, func(w *writing) error {
-		result, err := w.c.run(w.ctx, `INSERT INTO leases (session, holder, until) SELECT key, ?2, ?3 FROM sessions WHERE session = ?1
-			ON CONFLICT DO UPDATE SET holder = excluded.holder, until = excluded.until
-			WHERE leases.holder = excluded.holder OR leases.until <= ?4 OR leases.until > ?4 + ?5`,
-			string(id), holder, w.now+ms, w.now, leaseMostMs)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		held = n > 0
-		return err
-	})
-	if err != nil {
-		return false, s.fail("lease session "+string(id), err)
-	}
-	return held, nil
-}
-
-// leaseMostMs is the longest that a lease can be ahead of the clock, in ms: one that
-// is further was made before the clock was set back.
-const leaseMostMs = 60 * 60 * 1000
-
-// Unlease gives up what Lease took.
-func (s *Store) Unlease(ctx context.Context, id compartments.SessionID, holder string) error {
-	err := s.write(ctx, func(w *writing) error {
-		return w.c.exec(w.ctx, `DELETE FROM leases WHERE session = (SELECT key FROM sessions WHERE session = ?) AND holder = ?`, string(id), holder)
-	})
-	return s.fail("give up the lease of session "+string(id), err)
-}
-
-// leased refuses a batch whose writer has lost its lease to another.
-func (w *writing) leased(session int64, holder string) error {
-	var now string
-	found, err := w.c.row(w.ctx, `SELECT holder FROM leases WHERE session = ?`, []any{session}, &now)
-	if err != nil || found && now == holder {
-		return err
-	}
-	return compartments.Errorf(compartments.CodeBusy, "another process has a model write for this session")
 }

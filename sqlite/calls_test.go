@@ -87,6 +87,83 @@ func TestCalls_Ledger(t *testing.T) {
 	}
 }
 
+// TestBreakers_OfASetup: what failed with one key says nothing of another, and both
+// are known by what they were set to.
+func TestBreakers_OfASetup(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+	const at = 1_000_000_000_000
+	fail := func(setup string, at int64, before int) {
+		t.Helper()
+		c := callOf("", at)
+		c.Setup = setup
+		if err := s.RecordCall(ctx, &c, func(b compartments.Breaker) compartments.Breaker {
+			if b.Failures != before {
+				t.Errorf("%s: %+v", setup, b)
+			}
+			return compartments.Breaker{Failures: b.Failures + 1, At: at, Until: at + 1000}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fail("old", at, 0)
+	fail("old", at+1, 1)
+	fail("new", at+2, 0)
+	c := callOf("", at+3)
+	c.Setup = "new"
+	if _, err := s.AdmitCall(ctx, &c, 0, func(b compartments.Breaker, _ compartments.Spent) compartments.CallHold {
+		if b.Failures != 1 {
+			t.Errorf("%+v", b)
+		}
+		return compartments.CallHold{}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Breakers(ctx)
+	if err != nil || len(all) != 2 || all[0].Setup != "new" || all[1].Setup != "old" || all[1].Failures != 2 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	fail("new", at+8*24*60*60*1000, 0) // what nobody asks any more goes after a week, and that has rested too
+	if all, err = s.Breakers(ctx); err != nil || len(all) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// TestHolds: why a model was not asked stands until it is.
+func TestHolds(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+	admit := func(hold compartments.CallHold, want int) {
+		t.Helper()
+		c := callOf("", 7_000)
+		c.Setup = "s"
+		if _, err := s.AdmitCall(ctx, &c, 0, func(compartments.Breaker, compartments.Spent) compartments.CallHold { return hold }); err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Holds(ctx)
+		if err != nil || len(all) != want {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		if want == 1 && (all[0] != compartments.ModelHold{Backend: "openai", Model: "m", Setup: "s", At: 7_000, Tokens: 1100, Cost: 500, CallHold: hold}) {
+			t.Errorf("%+v", all[0])
+		}
+	}
+	admit(compartments.CallHold{Verdict: compartments.CallHeld, Text: "its breaker says so"}, 0)
+	admit(compartments.CallHold{Verdict: compartments.CallCap, Until: 9, Text: "full"}, 1)
+	admit(compartments.CallHold{Verdict: compartments.CallCap, Until: 9, Text: "still full"}, 1)
+	admit(compartments.CallHold{}, 0)
+	h := compartments.ModelHold{Backend: "host", At: 5, CallHold: compartments.CallHold{Verdict: compartments.CallHeld, Text: "no"}}
+	for _, verdict := range []compartments.CallVerdict{compartments.CallHeld, ""} {
+		h.Verdict = verdict
+		if err := s.Hold(ctx, &h); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := s.Holds(ctx); err != nil || (len(all) == 1) != (verdict != "") {
+			t.Errorf("%q: %+v, %v", verdict, all, err)
+		}
+	}
+}
+
 // TestCalls_AdmittedOneByOne: two calls that ask at once see each other.
 func TestCalls_AdmittedOneByOne(t *testing.T) {
 	ctx := context.Background()
@@ -138,6 +215,9 @@ func TestLease(t *testing.T) {
 	lease("one", true)
 	lease("one", true)
 	lease("two", false)
+	if all, err := s.Leases(ctx); err != nil || len(all) != 1 || (all[0] != compartments.Lease{Session: "a", Holder: "one", Until: now.UnixMilli() + 60_000}) {
+		t.Fatalf("%+v, %v", all, err)
+	}
 	if err := s.Unlease(ctx, "a", "two"); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ var migrations embed.FS
 
 // schemaVersion is the number of the newest migration, and the user_version
 // that it sets.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // migrate brings the schema up to date. It takes the file for itself until it
 // is done, so that two processes never migrate at once, and a live connection

@@ -77,7 +77,7 @@ func TestOpen_OfTheFirstSchema(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	sqlOn(t, path, `DROP TABLE pins`, `DROP TABLE calls`, `DROP TABLE breakers`, `DROP TABLE leases`, `DELETE FROM goose_db_version WHERE version_id > 1`, `PRAGMA user_version = 1`)
+	sqlOn(t, path, `DROP TABLE pins`, `DROP TABLE calls`, `DROP TABLE breakers`, `DROP TABLE leases`, `DROP TABLE holds`, `DELETE FROM goose_db_version WHERE version_id > 1`, `PRAGMA user_version = 1`)
 	_, err := sqlite.Open(context.Background(), path, sqlite.Options{ReadOnly: true})
 	wantCode(t, err, compartments.CodeStorage)
 	s = open(t, path, sqlite.Options{})

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,12 +33,16 @@ func (h *showCallsCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close(p.ctx)) }()
+	for _, w := range in.config.projectHere() {
+		fmt.Fprintf(p.stderr, "ctxplugin: %s\n", w)
+	}
 	if h.Last < 1 {
 		return usage("--last %d: at least 1", h.Last)
 	}
 	now := time.Now().UnixMilli()
 	var calls []compartments.Call
-	var breakers []compartments.ModelBreaker
+	var leases []compartments.Lease
+	held := []string{}
 	var spent compartments.Spent
 	if in.exists {
 		var id compartments.SessionID
@@ -53,26 +58,31 @@ func (h *showCallsCommand) Run(p *program) (err error) {
 		if calls, err = b.store.Calls(p.ctx, id, h.Last); err != nil {
 			return err
 		}
-		if breakers, err = b.store.Breakers(p.ctx); err != nil {
+		why, _, err := in.holds(p.ctx, b.store, now)
+		if err != nil {
+			return err
+		}
+		held = append(held, why...)
+		breakers, err := b.store.Breakers(p.ctx)
+		if err != nil {
+			return err
+		}
+		for i := range breakers {
+			if why := ledger.Why(breakers[i], now); why != "" && !in.chosen(&breakers[i]) {
+				held = append(held, why+"; it is not among the models of the settings")
+			}
+		}
+		if leases, err = b.store.Leases(p.ctx); err != nil {
 			return err
 		}
 		if spent, err = b.store.SpentSince(p.ctx, ledger.DayOf(now)); err != nil {
 			return err
 		}
 	}
-	names := []string{}
-	for i := range in.config.Models {
-		names = append(names, in.config.Models[i].name())
-	}
-	resting := []string{}
-	for i := range breakers {
-		if why := ledger.Why(breakers[i], now); why != "" {
-			resting = append(resting, why)
-		}
-	}
+	names := in.modelNames()
 	limits := in.limits()
 	if h.JSON {
-		return printJSON(p, map[string]any{"models": names, "resting": resting, "calls": callLines(calls),
+		return printJSON(p, map[string]any{"models": names, "resting": held, "calls": callLines(calls),
 			"today": map[string]any{"calls": spent.Calls, "tokens": spent.Tokens, "cost": spent.Cost, "tokensMost": limits.Tokens, "costMost": limits.Cost}})
 	}
 	models := "the built-in generator alone"
@@ -81,10 +91,24 @@ func (h *showCallsCommand) Run(p *program) (err error) {
 	}
 	rows := [][]string{
 		{"models", models},
-		{"today", fmt.Sprintf("%s calls, %s of %s tokens, %s of %s", grouped(spent.Calls), grouped(spent.Tokens), grouped(limits.Tokens), ledger.Money(spent.Cost), ledger.Money(limits.Cost))},
+		{"today", fmt.Sprintf("%s, %s of %s tokens, %s of %s", counted(spent.Calls, "call"), grouped(spent.Tokens), grouped(limits.Tokens), ledger.Money(spent.Cost), ledger.Money(limits.Cost))},
 	}
-	for _, why := range resting {
+	for _, why := range held {
 		rows = append(rows, []string{"resting", why})
+	}
+	lives := map[compartments.SessionID]bool{} // sessions for which somebody has the right to ask
+	for _, l := range leases {
+		lives[l.Session] = l.Until > now
+		if l.Until > now && !slices.ContainsFunc(calls, func(c compartments.Call) bool { return c.Session == l.Session && c.Verdict == compartments.CallAsked }) {
+			rows = append(rows, []string{"under way", fmt.Sprintf("%s, under a lease until %s", l.Session, time.UnixMilli(l.Until).UTC().Format("15:04:05 UTC"))})
+		}
+	}
+	for i := range calls {
+		if c := &calls[i]; c.Verdict == compartments.CallAsked && lives[c.Session] {
+			rows = append(rows, []string{"under way", string(c.Session) + ": " + underWay(c, now)})
+		} else if c.Verdict == compartments.CallAsked {
+			c.Detail = "its process ended before the reply"
+		}
 	}
 	out := table(rows)
 	if len(calls) > 0 {

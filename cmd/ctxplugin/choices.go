@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -62,6 +64,23 @@ func (s secret) GoString() string { return hiddenSecret }
 
 // MarshalJSON implements json.Marshaler.
 func (s secret) MarshalJSON() ([]byte, error) { return json.Marshal(hiddenSecret) }
+
+// setup is a fingerprint of how the model is reached and asked, by which it is known
+// whether what failed before is still set so. It has 32 bits: a key, also a poor
+// one, cannot be found from it.
+func (m *modelChoice) setup() string {
+	asked := *m
+	asked.Price = nil
+	text, err := json.Marshal(struct {
+		modelChoice
+		Key string `json:"key"`
+	}{asked, string(m.Key)})
+	if err != nil {
+		panic("a choice is plain values: " + err.Error()) // it was read from JSON
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:4])
+}
 
 // prices are what the domain counts with.
 func (m *modelChoice) prices() compartments.Prices {

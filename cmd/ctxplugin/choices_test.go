@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -124,9 +125,28 @@ func TestProject_SetsNothing(t *testing.T) {
 	}
 	said := h.notices()
 	for _, name := range projectFiles {
-		if want := filepath.Join(project, filepath.FromSlash(name)) + " is ignored, with forceMark, historian, historianCost, database: settings are the user's alone"; !slices.Contains(said, want) {
+		if want := filepath.Join(project, filepath.FromSlash(name)) + " is ignored, with forceMark, historian (backend, model, url, key), historianCost, database: settings are the user's alone"; !slices.Contains(said, want) {
 			t.Errorf("no notice %q in %q", want, said)
 		}
+	}
+	for _, args := range [][]string{{"config"}, {"status"}, {"status", "--json"}, {"status", drivenSession}, {"historian"}} {
+		out := atHome(t, home, args...)
+		for _, name := range projectFiles {
+			if want := filepath.Join(project, filepath.FromSlash(name)) + " is ignored, with forceMark, historian (backend, model, url, key)"; !strings.Contains(out, want) {
+				t.Errorf("%v does not say %q: %s", args, want, out)
+			}
+		}
+		if strings.Contains(out, "elsewhere") {
+			t.Errorf("%v shows what they set: %s", args, out)
+		}
+	}
+	below := filepath.Join(project, "internal", "deep")
+	if err := errors.Join(os.MkdirAll(below, 0o700), os.Mkdir(filepath.Join(project, ".git"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(below)
+	if out := atHome(t, home, "config"); strings.Count(out, "is ignored") != len(projectFiles) {
+		t.Errorf("from below: %s", out)
 	}
 	if want := "the host's options for this plugin set forceMark, historian, which is ignored: settings are the user's alone"; !slices.Contains(said, want) {
 		t.Errorf("no notice %q in %q", want, said)

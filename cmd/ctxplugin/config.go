@@ -210,7 +210,7 @@ func (s *settingsCommand) Run(p *program) error {
 			fmt.Fprintf(&out, "%-*s  %-20s  (%s)\n", wide, keys[i].name, value, l.Source)
 		}
 	}
-	for _, w := range c.warnings {
+	for _, w := range append(c.warnings, c.projectHere()...) {
 		fmt.Fprintf(p.stderr, "ctxplugin: %s\n", w)
 	}
 	_, err = p.stdout.Write(out.Bytes())

@@ -150,8 +150,12 @@ func (s *statusCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close(p.ctx)) }()
+	project := in.config.projectHere()
+	for _, w := range project {
+		fmt.Fprintf(p.stderr, "ctxplugin: %s\n", w)
+	}
 	if s.Session == "" {
-		return s.overview(p, in)
+		return s.overview(p, in, project)
 	}
 	id, err := in.name(p.ctx, s.Session)
 	if err != nil {
@@ -168,7 +172,7 @@ func (s *statusCommand) Run(p *program) (err error) {
 	return err
 }
 
-func (s *statusCommand) overview(p *program, in *inspection) error {
+func (s *statusCommand) overview(p *program, in *inspection, project []string) error {
 	list, err := in.list(p.ctx)
 	if err != nil {
 		return err
@@ -180,7 +184,7 @@ func (s *statusCommand) overview(p *program, in *inspection) error {
 	f := p.env.folders()
 	if s.JSON {
 		return printJSON(p, map[string]any{"version": versionName(), "database": in.config.Database, "bytes": size, "sessions": len(list),
-			"settings": in.config.path, "log": f.logPath(), "warnings": append([]string{}, in.config.warnings...)})
+			"settings": in.config.path, "log": f.logPath(), "warnings": append(append([]string{}, in.config.warnings...), project...)})
 	}
 	settings := in.config.path
 	if len(in.config.sources) == 0 {

@@ -38,11 +38,12 @@ func (s *service) slowHistorian(b *backing, builtin *historian.Builtin, c *sessi
 	if s.host == nil || b.folder != "" {
 		return
 	}
-	candidates := s.candidates()
+	candidates := s.candidates(b)
 	if len(candidates) == 0 {
 		return
 	}
-	c.Leases, c.Holder = b.store, fmt.Sprintf("%d.%d", os.Getpid(), time.Now().UnixNano())
+	s.holder = fmt.Sprintf("%d.%d", os.Getpid(), time.Now().UnixNano())
+	c.Leases, c.Holder = b.store, s.holder
 	c.Slow = draft.New(draft.Config{
 		Candidates: candidates, Builtin: builtin, Count: c.Count, Clock: systemClock{}, Jitter: rand.N[time.Duration],
 		Journal: &ledger.Ledger{Store: b.store, Limits: s.limits()},
@@ -55,16 +56,15 @@ func (s *service) limits() ledger.Limits {
 }
 
 // candidates are the models that can be asked here. s.mu is held.
-func (s *service) candidates() (out []draft.Candidate) {
+func (s *service) candidates(b *backing) (out []draft.Candidate) {
 	for i := range s.config.Models {
 		m := &s.config.Models[i]
-		c := draft.Candidate{Backend: m.Backend, Name: m.Model, Window: m.Window, MaxOutput: m.MaxOutput, Temperature: m.Temperature,
+		c := draft.Candidate{Backend: m.Backend, Name: m.Model, Setup: m.setup(), Window: m.Window, MaxOutput: m.MaxOutput, Temperature: m.Temperature,
 			Prices: m.prices(), Timeout: m.timeout(), Tries: m.Tries}
 		endpoint := models.Endpoint{URL: m.URL, Key: string(m.Key), Options: m.Options}
 		switch m.Backend {
 		case backendHost:
-			if hello, ok := s.host.Hello(); ok && !hello.Generate {
-				s.tell("warning", fmt.Sprintf("historian: this host does not lend its models (%s %s); the built-in generator writes instead", hello.Host, hello.Version))
+			if !s.lends(b, m) {
 				continue
 			}
 			c.Model = &hostModel{s.host}
@@ -77,6 +77,27 @@ func (s *service) candidates() (out []draft.Candidate) {
 	}
 	return out
 }
+
+// lends reports whether the host lends its models, and notes it for those who look
+// from outside. s.mu is held.
+func (s *service) lends(b *backing, m *modelChoice) bool {
+	hello, ok := s.host.Hello()
+	h := compartments.ModelHold{Backend: m.Backend, Model: m.Model, Setup: m.setup(), At: time.Now().UnixMilli()}
+	lends := !ok || hello.Generate
+	if !lends {
+		h.CallHold = compartments.CallHold{Verdict: compartments.CallHeld, Text: strings.TrimSpace(fmt.Sprintf("this host does not lend its models (%s %s)", hello.Host, hello.Version))}
+		s.tell("warning", "historian: "+h.Text+"; the built-in generator writes instead")
+	}
+	ctx, cancel := context.WithTimeout(s.life, noteTime)
+	defer cancel()
+	if err := b.store.Hold(ctx, &h); err != nil {
+		s.log.Warn("note whether the host lends its models", "why", err.Error())
+	}
+	return lends
+}
+
+// noteTime is the most that a first request waits for a note to be stored.
+const noteTime = 200 * time.Millisecond
 
 // systemClock is the time of this machine.
 type systemClock struct{}
@@ -136,72 +157,6 @@ type toldOf struct {
 
 // statesKept is for how many sessions it is remembered what the writer does.
 const statesKept = 1000
-
-// historianLine says in one line what the models do for a session and why not.
-func (s *service) historianLine(ctx context.Context, b *backing, id compartments.SessionID) string {
-	names := make([]string, len(s.config.Models))
-	for i := range s.config.Models {
-		names[i] = s.config.Models[i].name()
-	}
-	now := time.Now().UnixMilli()
-	line := strings.Join(names, ", then ")
-	s.mu.Lock()
-	doing := s.states[id].Doing
-	s.mu.Unlock()
-	switch {
-	case b.folder != "":
-		return line + ": not asked while the database cannot be used; built-in meanwhile"
-	case doing != "":
-		return line + ": " + doing + s.spentText(ctx, b, now)
-	}
-	breakers, err := b.store.Breakers(ctx)
-	if err != nil {
-		return line + ": " + err.Error()
-	}
-	var resting []string
-	for i := range breakers {
-		if why := ledger.Why(breakers[i], now); why != "" && s.chosen(&breakers[i]) {
-			resting = append(resting, why)
-		}
-	}
-	if len(resting) > 0 {
-		line += ": " + strings.Join(resting, ", ")
-		if len(resting) == len(names) {
-			line += "; built-in meanwhile"
-		}
-		return line + s.spentText(ctx, b, now)
-	}
-	calls, err := b.store.Calls(ctx, id, 1)
-	switch {
-	case err != nil:
-		return line + ": " + err.Error()
-	case len(calls) == 0:
-		return line + ": not asked yet" + s.spentText(ctx, b, now)
-	}
-	c := &calls[0]
-	line += fmt.Sprintf(": last call %s, messages %d-%d, %s", time.UnixMilli(c.At).UTC().Format("15:04 UTC"), c.First, c.Last, c.Verdict)
-	if c.Verdict != compartments.CallGood && c.Detail != "" {
-		line += " (" + c.Detail + ")"
-	}
-	return line + s.spentText(ctx, b, now)
-}
-
-// spentText is what models took today.
-func (s *service) spentText(ctx context.Context, b *backing, now int64) string {
-	spent, err := b.store.SpentSince(ctx, ledger.DayOf(now))
-	if err != nil || spent.Calls == 0 {
-		return ""
-	}
-	full := ""
-	if l := s.limits(); spent.Tokens >= l.Tokens || spent.Cost > 0 && spent.Cost >= l.Cost {
-		full = ", which is the cap of the day: built-in until tomorrow"
-	}
-	return fmt.Sprintf("; today %s calls, %s tokens, %s%s", grouped(spent.Calls), grouped(spent.Tokens), ledger.Money(spent.Cost), full)
-}
-
-func (s *service) chosen(b *compartments.ModelBreaker) bool {
-	return slices.ContainsFunc(s.config.Models, func(m modelChoice) bool { return m.Backend == b.Backend && m.Model == b.Model })
-}
 
 // name is a choice as lines name it.
 func (m *modelChoice) name() string {

@@ -59,6 +59,7 @@ type service struct {
 	told    []string                               // notices given
 	states  map[compartments.SessionID]draft.State // what the historian does that asks models
 	toldOf  []toldOf                               // failures of its models that the user was told of
+	holder  string                                 // of leases: this run of the program
 	closed  bool
 
 	notices chan notice // to the goroutine that tells the host; nil until there is one
@@ -185,6 +186,9 @@ func (s *service) Status(ctx context.Context, id compartments.SessionID) (sessio
 	}
 	st, err := b.sessions.Status(ctx, id)
 	st.Numbers = s.config.numbers() // by the names, and in the units, that the user sets them in
+	if err == nil {
+		st.Notices = slices.Concat(s.config.warnings, s.projectWarnings(), st.Notices)
+	}
 	return st, err
 }
 

@@ -14,6 +14,7 @@ type Candidate struct {
 	Backend     string // host, anthropic, openai: for the ledger
 	Model       historian.Model
 	Name        string // of the model, as the backend names it; empty is the backend's own choice
+	Setup       string // fingerprint of how it is reached and asked, for the ledger
 	Window      int    // tokens of input and output together; 0 means 32,000
 	MaxOutput   int    // tokens of a reply at most; 0 means 8,000
 	Temperature *float64
@@ -30,8 +31,8 @@ type Journal interface {
 	// cost at most. An error means that nobody knows, so no call is made.
 	Admit(ctx context.Context, c compartments.Call) (compartments.CallHold, error)
 	// Record stores a call that was made. It is called once for each, whatever came
-	// of it, also while the program ends. At, Source, Backend, Model, Try and Repair
-	// are those that were admitted.
+	// of it, also while the program ends. At, Source, Backend, Model, Setup, Try and
+	// Repair are those that were admitted.
 	Record(ctx context.Context, c compartments.Call) error
 }
 

@@ -311,7 +311,7 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 	r := j.x.Range()
 	call.Session, call.First, call.Last = r.Session, r.Messages[c.from].Ordinal, r.Messages[c.to-1].Ordinal
 	call.Source = compartments.RunHash(r.Hashes[c.from:c.to])
-	call.Backend, call.Model, call.Prompt = cand.Backend, cand.Name, prompts.Historian.Version
+	call.Backend, call.Model, call.Setup, call.Prompt = cand.Backend, cand.Name, cand.Setup, prompts.Historian.Version
 	start := w.cfg.Clock.Now()
 	call.At = start.UnixMilli()
 	input := w.fixed + w.cfg.Count(prompt)

@@ -67,19 +67,20 @@ func (l *Ledger) decide(c *compartments.Call, b compartments.Breaker, spent comp
 		return compartments.CallHold{Verdict: compartments.CallHeld, Cause: b.Verdict, Until: b.Until,
 			Text: fmt.Sprintf("%s rests until %s after %s", name(c.Backend, c.Model), clock(b.Until), failed(b))}
 	}
-	return l.capped(c, spent)
+	return l.Limits.Hold(c, spent)
 }
 
-// capped is the hold of a call that the caps of the day do not allow.
-func (l *Ledger) capped(c *compartments.Call, spent compartments.Spent) compartments.CallHold {
+// Hold is that of a call which the caps of its day do not allow, with what it may
+// take and what was spent.
+func (l Limits) Hold(c *compartments.Call, spent compartments.Spent) compartments.CallHold {
 	tomorrow := DayOf(c.At) + dayMs
 	switch {
-	case spent.Tokens+c.Tokens() > l.Limits.Tokens:
+	case spent.Tokens+c.Tokens() > l.Tokens:
 		return compartments.CallHold{Verdict: compartments.CallCap, Until: tomorrow,
-			Text: fmt.Sprintf("%d of %d tokens of the day are used, and this call may take %d; models are asked again at %s", spent.Tokens, l.Limits.Tokens, c.Tokens(), clock(tomorrow))}
-	case c.Cost > 0 && spent.Cost+c.Cost > l.Limits.Cost, spent.Cost > 0 && spent.Cost >= l.Limits.Cost:
+			Text: fmt.Sprintf("%d of %d tokens of the day are used, and this call may take %d; models are asked again at %s", spent.Tokens, l.Tokens, c.Tokens(), clock(tomorrow))}
+	case c.Cost > 0 && spent.Cost+c.Cost > l.Cost, spent.Cost > 0 && spent.Cost >= l.Cost:
 		return compartments.CallHold{Verdict: compartments.CallCap, Until: tomorrow,
-			Text: fmt.Sprintf("%s of %s of the day are spent, and this call may cost %s; models are asked again at %s", Money(spent.Cost), Money(l.Limits.Cost), Money(c.Cost), clock(tomorrow))}
+			Text: fmt.Sprintf("%s of %s of the day are spent, and this call may cost %s; models are asked again at %s", Money(spent.Cost), Money(l.Cost), Money(c.Cost), clock(tomorrow))}
 	}
 	return compartments.CallHold{}
 }
