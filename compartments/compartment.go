@@ -76,6 +76,7 @@ type Compartment struct {
 	Generator   string // model, or the built-in generator's version
 	Prompt      string // prompt version, if a model wrote it
 	Provisional bool   // written without seeing what follows; may be written again
+	Deferred    bool   // written by rule because no model could be asked just then; not stored
 }
 
 // Has reports whether the compartment has a text at the tier.

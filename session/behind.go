@@ -11,14 +11,19 @@ import (
 // next request finds it written, and the same requests in the same order give
 // the same plans. With a slow historian the session is let go at once.
 func (s *Sessions) goOn(se *Session) {
-	if !se.loaded || se.st.Owed == 0 || s.ctx.Err() != nil {
+	due := se.st.Owed > 0
+	if !se.loaded || !due && len(se.st.Again) == 0 || s.ctx.Err() != nil {
 		s.release(se)
 		return
 	}
 	if s.cfg.Slow != nil {
 		id := se.id
 		s.release(se)
-		s.startSlow(id)
+		s.startSlow(id, due)
+		return
+	}
+	if !due { // models were switched off
+		s.release(se)
 		return
 	}
 	s.behind.Go(func() {

@@ -146,7 +146,7 @@ func (se *Session) assume(b *compartments.Batch, source *compartments.Stored) er
 		}
 	}
 	st.Applied, st.Unnamed, st.Asked, st.Owed, st.Rev, st.Source = false, 0, false, 0, "", ""
-	st.Now = 0 // no request of this session was made yet
+	st.Now, st.Again = 0, nil // no request of this session was made yet, and nothing is paid for twice
 	n := 0
 	for n < len(se.list) && n < len(source.List) && se.list[n] == source.List[n] && se.entry(se.list[n]).Hash == source.Entries[source.List[n]-1].Hash {
 		n++

@@ -21,11 +21,19 @@ type Config struct {
 	// Slow, if set, writes what is due behind answers instead of Historian. It may
 	// take minutes or fail: the session is free meanwhile, no request waits for
 	// it, and where it fails Historian writes. It gives up when its context ends.
+	// What it marks as deferred, and what Historian writes in its place, it is given
+	// once more when it can be asked again.
 	Slow Historian
 	// Leases, if set, keep two processes from having Slow write for one session at
 	// once. Holder names this run of the program.
 	Leases Leases
 	Holder string
+	// SlowReady, if set, reports whether Slow could be asked for more than what is
+	// due: a model is reached, and nothing holds it.
+	SlowReady func(ctx context.Context) bool
+	// Patience is how long what is due waits for Slow, or for the lease of another
+	// process, before Historian writes it meanwhile; 0 means 45 s.
+	Patience time.Duration
 	// SlowStatus, if set, says in one line what Slow does for a session and why not.
 	SlowStatus func(ctx context.Context, id compartments.SessionID) string
 	// Scan makes a compartment with an anchor alone, without reading outputs.

@@ -15,8 +15,20 @@ const leaseMs = 60_000
 // unleaseTime is how long the end of the program waits for a lease to be given up.
 const unleaseTime = 300 * time.Millisecond
 
-// startSlow lets the slow historian work for a session unless it does already.
-func (s *Sessions) startSlow(id compartments.SessionID) {
+// patience is how long what is due waits for the slow historian: less than a lease,
+// more than a model mostly takes.
+const patience = 45 * time.Second
+
+func (s *Sessions) patience() time.Duration {
+	if s.cfg.Patience > 0 {
+		return s.cfg.Patience
+	}
+	return patience
+}
+
+// startSlow lets the slow historian work for a session unless it does already. due
+// says that there is more than what others wrote in its place.
+func (s *Sessions) startSlow(id compartments.SessionID, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.slow[id] {
@@ -24,20 +36,23 @@ func (s *Sessions) startSlow(id compartments.SessionID) {
 	}
 	s.slow[id] = true
 	s.behind.Go(func() {
-		s.workSlowly(id)
+		s.workSlowly(id, due)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.slow, id)
 	})
 }
 
-// workSlowly has the slow historian write what is due, under a lease that is
-// renewed as long as it works. Where another process holds it, that one writes.
-func (s *Sessions) workSlowly(id compartments.SessionID) {
+// workSlowly has the slow historian write what is due, and then once more what was
+// written in its place, under a lease that is renewed as long as it works.
+func (s *Sessions) workSlowly(id compartments.SessionID, due bool) {
 	ctx, lost := context.WithCancel(s.ctx)
 	defer lost()
+	if !due && !s.ready(ctx) {
+		return
+	}
 	if s.cfg.Leases != nil {
-		if held, err := s.cfg.Leases.Lease(ctx, id, s.cfg.Holder, leaseMs); err != nil || !held {
+		if !s.leased(ctx, id, due) {
 			return
 		}
 		done := make(chan struct{})
@@ -56,6 +71,78 @@ func (s *Sessions) workSlowly(id compartments.SessionID) {
 	for s.writeSlowly(ctx, id) {
 		s.wakeIndex()
 	}
+	for s.ready(ctx) && s.writeAgain(ctx, id) {
+		s.wakeIndex()
+	}
+}
+
+// ready reports whether the slow historian can be asked for more than what is due.
+func (s *Sessions) ready(ctx context.Context) bool {
+	return ctx.Err() == nil && (s.cfg.SlowReady == nil || s.cfg.SlowReady(ctx))
+}
+
+// leased takes the lease of a session. While another process has it that one writes,
+// unless it was killed: so what is due is written meanwhile, and the lease is waited
+// for as long as a dead process may have it.
+func (s *Sessions) leased(ctx context.Context, id compartments.SessionID, due bool) bool {
+	patient := s.patience()
+	poll := time.NewTicker(patient / leasePolls)
+	defer poll.Stop()
+	var waited time.Duration
+	for {
+		held, err := s.cfg.Leases.Lease(ctx, id, s.cfg.Holder, leaseMs)
+		if held || err != nil || !due {
+			return held && err == nil
+		}
+		if waited >= patient {
+			s.standIn(ctx, id)
+			due = waited < patient+leaseMs*time.Millisecond
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-poll.C:
+			waited += patient / leasePolls
+		}
+	}
+}
+
+// leasePolls is how often a lease is asked for until patience ends.
+const leasePolls = 9
+
+// patiently has the slow historian write a range, while what is due is written by
+// the quick one as soon as it has waited too long.
+func (s *Sessions) patiently(ctx context.Context, id compartments.SessionID, r historian.Range) ([]compartments.Compartment, error) {
+	var written []compartments.Compartment
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		written, err = s.cfg.Slow.Write(ctx, r)
+	}()
+	waited := time.NewTicker(s.patience())
+	defer waited.Stop()
+	for {
+		select {
+		case <-done:
+			return written, err
+		case <-waited.C:
+			s.standIn(ctx, id)
+		}
+	}
+}
+
+// standIn has the quick historian write what is due. What fails is tried again, by
+// whoever comes next.
+func (s *Sessions) standIn(ctx context.Context, id compartments.SessionID) {
+	_ = s.with(ctx, id, func(se *Session) error {
+		if _, _, ok := se.due(se.st.Stats.Usable); !ok {
+			return nil
+		}
+		se.st.Owed = behindTokens
+		return se.writeBehind(ctx)
+	})
+	s.wakeIndex()
 }
 
 // renew keeps a lease until ctx ends, and calls lost where it cannot. A store that
@@ -99,7 +186,7 @@ func (s *Sessions) writeSlowly(ctx context.Context, id compartments.SessionID) (
 	if err != nil || !more {
 		return false
 	}
-	written, failure := s.cfg.Slow.Write(ctx, r)
+	written, failure := s.patiently(ctx, id, r)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -126,16 +213,27 @@ func (se *Session) accept(ctx context.Context, r historian.Range, written []comp
 			return false, err
 		}
 	}
-	if written = se.contested(s.from, written); len(written) > 0 {
-		if err := se.publish(ctx, written); err != nil {
-			return false, err
-		}
+	if err := se.supersede(ctx, s, written); err != nil {
+		return false, err
 	}
 	next, _, more := se.due(se.st.Stats.Usable)
 	if more && next.from <= s.from {
 		return false, nil // what was written does not serve: writing it again would not help
 	}
 	return more, nil
+}
+
+// supersede lets those of the compartments serve that are better than what was written
+// for their messages meanwhile, and forgets that this stood in for them.
+func (se *Session) supersede(ctx context.Context, s span, written []compartments.Compartment) error {
+	settled := se.settle(written)
+	if written = se.contested(s.from, written); len(written) > 0 {
+		return se.publish(ctx, written, se.lease())
+	}
+	if settled {
+		return se.commit(ctx, &compartments.Batch{ListFrom: -1, Lease: se.lease()})
+	}
+	return nil
 }
 
 // standing is where the messages of a range stand, if they stand in a row with the

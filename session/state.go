@@ -30,7 +30,10 @@ type state struct {
 	Overflow bool   `json:"overflow,omitempty"`
 	Owed     int    `json:"owed,omitempty"` // tokens that the historian may still write behind the last answer
 	Asked    bool   `json:"asked,omitempty"`
-	PinsTold bool   `json:"pinsTold,omitempty"` // the user knows that pins take more than the budget
+	// Again are the compartments that Historian wrote in the place of Slow, by first
+	// and last message, the newest last: each is given to Slow once more.
+	Again    [][2]compartments.Ordinal `json:"again,omitempty"`
+	PinsTold bool                      `json:"pinsTold,omitempty"` // the user knows that pins take more than the budget
 
 	// Undone is the last message that a fold stood for which the user took back:
 	// none that nothing forces is made before there is material behind it.

@@ -28,7 +28,7 @@ func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Statu
 		}
 		out = se.status(folds)
 		if slow != "" {
-			out.Historian = slow + "; " + se.waiting()
+			out.Historian = slow + "; " + se.waiting() + se.standingIn()
 		}
 		return nil
 	})

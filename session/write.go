@@ -151,7 +151,7 @@ func (se *Session) writeBehind(ctx context.Context) error {
 			se.st.Owed -= work(se.entry(se.view.order[i]))
 		}
 		se.st.Owed, se.failures = max(0, se.st.Owed), 0
-		if err := se.publish(ctx, written); err != nil {
+		if err := se.publish(ctx, written, ""); err != nil {
 			se.loaded = false
 			return err
 		}
@@ -220,6 +220,9 @@ func (se *Session) write(ctx context.Context, s span, closed bool) ([]compartmen
 	written, err := se.cfg.Historian.Write(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	for i := range written {
+		written[i].Deferred = se.cfg.Slow != nil
 	}
 	return se.checked(s, written, closed)
 }
@@ -304,17 +307,17 @@ func (se *Session) admit(c *compartments.Compartment, from, end int) error {
 	return nil
 }
 
-// publish stores compartments and lets them serve.
-func (se *Session) publish(ctx context.Context, written []compartments.Compartment) error {
-	batch := &compartments.Batch{ListFrom: -1, Lease: se.lease()}
+// publish stores compartments and lets them serve. lease fences those of the slow
+// historian: by the time that it has written, another process may have taken over.
+func (se *Session) publish(ctx context.Context, written []compartments.Compartment, lease string) error {
+	batch := &compartments.Batch{ListFrom: -1, Lease: lease}
 	se.enlist(batch, written)
 	return se.commit(ctx, batch)
 }
 
-// lease is what a batch of the slow historian is fenced with: by the time that it
-// has written, another process may have taken over.
+// lease is what a batch of the slow historian is fenced with.
 func (se *Session) lease() string {
-	if se.cfg.Slow == nil || se.cfg.Leases == nil {
+	if se.cfg.Leases == nil {
 		return ""
 	}
 	return se.cfg.Holder
@@ -339,7 +342,11 @@ func (se *Session) enlist(batch *compartments.Batch, written []compartments.Comp
 			delete(se.all, r.c.ID)
 		}
 	}
+	se.settle(written)
 	for _, c := range written {
+		if c.Deferred {
+			se.owes(&c)
+		}
 		if class, ok := compartments.ClassOf(c.Members, se.pins); ok {
 			c.Retention = class
 		}

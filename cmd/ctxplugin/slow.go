@@ -44,6 +44,7 @@ func (s *service) slowHistorian(b *backing, builtin *historian.Builtin, c *sessi
 	}
 	s.holder = fmt.Sprintf("%d.%d", os.Getpid(), time.Now().UnixNano())
 	c.Leases, c.Holder = b.store, s.holder
+	c.SlowReady = func(ctx context.Context) bool { return s.slowReady(ctx, b.store) }
 	c.Slow = draft.New(draft.Config{
 		Candidates: candidates, Builtin: builtin, Count: c.Count, Clock: systemClock{}, Jitter: rand.N[time.Duration],
 		Journal: &ledger.Ledger{Store: b.store, Limits: s.limits()},

@@ -161,6 +161,32 @@ func (s *service) holds(ctx context.Context, store *sqlite.Store, now int64) (wh
 	return why, n > 0 && n == len(s.config.Models), nil
 }
 
+// slowReady reports whether a model can be asked for more than what is due: nothing
+// holds it, and it has not failed since it last wrote.
+func (s *service) slowReady(ctx context.Context, store *sqlite.Store) bool {
+	breakers, err := store.Breakers(ctx)
+	if err != nil {
+		return false
+	}
+	held, err := store.Holds(ctx)
+	if err != nil {
+		return false
+	}
+	now := time.Now().UnixMilli()
+	spent, err := store.SpentSince(ctx, ledger.DayOf(now))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(s.config.Models, func(m modelChoice) bool {
+		setup := m.setup()
+		return !slices.ContainsFunc(breakers, func(b compartments.ModelBreaker) bool {
+			return b.Backend == m.Backend && b.Model == m.Model && b.Setup == setup
+		}) && !slices.ContainsFunc(held, func(h compartments.ModelHold) bool {
+			return h.Backend == m.Backend && h.Model == m.Model && h.Setup == setup && s.heldText(&h, spent, now) != ""
+		})
+	})
+}
+
 // heldText is why a call like the one that was not made would not be made at a time;
 // empty if it would.
 func (s *service) heldText(h *compartments.ModelHold, spent compartments.Spent, now int64) string {

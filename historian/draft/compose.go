@@ -16,6 +16,7 @@ type made struct {
 	from, to  int
 	piece     *piece
 	generator string
+	deferred  bool // nobody was heard about it
 }
 
 // namesMost are the most names that a tier gets besides those that its draft holds.
@@ -33,6 +34,7 @@ func compose(x *historian.Reading, list []made, count func(string) int) []compar
 	for _, m := range list {
 		w := x.Next(m.to)
 		c := w.Compartment
+		c.Deferred = m.deferred
 		if m.piece != nil {
 			if d := overlay(x, w, m.piece, count); d.Validate() == nil && saysEnough(x, w, m.piece) {
 				d.Generator, d.Prompt = m.generator, prompts.Historian.Version

@@ -331,7 +331,7 @@ func FuzzParse(f *testing.F) {
 		}
 		var list []made
 		for i := range pieces {
-			list = append(list, made{pieces[i].from, pieces[i].to, &pieces[i], "m"})
+			list = append(list, made{from: pieces[i].from, to: pieces[i].to, piece: &pieces[i], generator: "m"})
 		}
 		out := compose(read(t, r), list, counter.Count)
 		covers(t, r, out)

@@ -262,7 +262,7 @@ func TestCompose_Vacuous(t *testing.T) {
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	list := compose(read(t, importer()), []made{{0, len(importer().Messages), &pieces[0], "m"}}, counter.Count)
+	list := compose(read(t, importer()), []made{{to: len(importer().Messages), piece: &pieces[0], generator: "m"}}, counter.Count)
 	if list[0].Strategy != compartments.StrategyCanonical {
 		t.Errorf("%q is served", list[0].Tiers[compartments.TierFull].Text)
 	}

@@ -33,6 +33,9 @@ func New(cfg Config) *Writer {
 // the built-in generator writes. It may take minutes, and fails only when ctx ends
 // or the range is malformed.
 //
+// What is written by rule because no model could be asked, or none answered, is
+// marked as deferred.
+//
 // The last objective of a range that goes on later is not worth a model's work: it
 // is left to the built-in generator, provisional, and shown to the model as what
 // follows.
@@ -48,11 +51,13 @@ func (w *Writer) Write(ctx context.Context, r historian.Range) ([]compartments.C
 	if starts := x.Starts(); !r.Closed && len(starts) > 1 {
 		end = starts[len(starts)-1]
 	}
-	j := &job{w: w, x: x, reader: newReader(x, w.cfg.Count), over: make([]bool, len(w.cfg.Candidates)), bad: make([]int, len(w.cfg.Candidates))}
+	j := &job{w: w, x: x, reader: newReader(x, w.cfg.Count), over: make([]bool, len(w.cfg.Candidates)), bad: make([]int, len(w.cfg.Candidates)),
+		settled: make([]bool, len(r.Messages))}
 	list := j.cover(ctx, 0, end, 0, false)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	j.settle(end, len(r.Messages))
 	list = append(list, j.byRule(end, len(r.Messages))...)
 	w.report(r.Session, j.last)
 	return compose(x, list, w.cfg.Count), nil
@@ -73,6 +78,9 @@ type job struct {
 	bad    []int  // by candidate: chunks in a row that it did not write to the rules
 	titles []string
 	last   State // of the last call, or why none was made
+	// settled says by place that a model was heard about it, or that it is not worth a
+	// call.
+	settled []bool
 }
 
 // Limits that hold whatever the candidate says.
@@ -120,9 +128,15 @@ func (j *job) byRule(from, to int) []made {
 		if i+1 < len(starts) {
 			end = starts[i+1]
 		}
-		out = append(out, made{from: s, to: end})
+		out = append(out, made{from: s, to: end, deferred: !slices.Contains(j.settled[s:end], true)})
 	}
 	return out
+}
+
+func (j *job) settle(from, to int) {
+	for i := from; i < to; i++ {
+		j.settled[i] = true
+	}
 }
 
 // cover has the places [from, to) written by the candidate k or those behind it,
@@ -145,6 +159,7 @@ func (j *job) cover(ctx context.Context, from, to, k int, halved bool) []made {
 		}
 		ch := j.reader.next(from, to, l)
 		if ch.tokens < worthAsking {
+			j.settle(ch.from, ch.to)
 			out = append(out, j.byRule(ch.from, ch.to)...)
 			from = ch.to
 			continue
@@ -153,7 +168,7 @@ func (j *job) cover(ctx context.Context, from, to, k int, halved bool) []made {
 		if len(pieces) > 0 {
 			for i := range pieces {
 				p := &pieces[i]
-				out = append(out, made{p.from, p.to, p, by})
+				out = append(out, made{from: p.from, to: p.to, piece: p, generator: by})
 				j.titles = append(j.titles, j.heading(p.from, p.to)+p.title)
 			}
 			from = pieces[len(pieces)-1].to
@@ -350,6 +365,7 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		}
 		call.Cost = cost(call.Usage, cand.Prices)
 	} else {
+		j.settle(c.from, c.to)
 		res.text = reply.Text
 		if res.by = cand.title(); reply.Model != "" {
 			res.by = cand.Backend + "/" + reply.Model

@@ -464,6 +464,32 @@ func TestWriter_Held(t *testing.T) {
 	}
 }
 
+// TestWriter_Deferred: what is written by rule because nobody could be asked, or
+// nobody answered, is marked; what a model was heard about is not.
+func TestWriter_Deferred(t *testing.T) {
+	for name, c := range map[string]struct {
+		step step
+		hold compartments.CallVerdict
+		want bool
+	}{
+		"the breaker is open": {says(goodReply), compartments.CallHeld, true}, "the day is used up": {says(goodReply), compartments.CallCap, true},
+		"a wrong key": {fails(compartments.CallAuth, 0), "", true}, "no network": {fails(compartments.CallNetwork, 0), "", true}, "never": {step{never: true}, "", true},
+		"good": {says(goodReply), "", false}, "nonsense": {says("no"), "", false}, "empty": {says(""), "", false}, "a refusal": {says("I'm sorry, but I can't help."), "", false},
+	} {
+		b := newBench(&scripted{steps: []step{c.step}})
+		b.ledger.hold = compartments.CallHold{Verdict: c.hold}
+		list, err := b.Write(context.Background(), closed(importer()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range list {
+			if list[i].Deferred != c.want {
+				t.Errorf("%s: %d-%d is deferred: %v", name, list[i].First, list[i].Last, list[i].Deferred)
+			}
+		}
+	}
+}
+
 // TestWriter_Cancelled: the end of the program ends a call at once, and what it cost
 // is written down.
 func TestWriter_Cancelled(t *testing.T) {
