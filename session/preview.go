@@ -47,6 +47,7 @@ type Preview struct {
 	Pairs      int                    `json:"pairs"`      // that the head would have
 	Behind     int                    `json:"behind"`
 	Stubs      int                    `json:"stubs"`
+	Pins       int                    `json:"pins,omitempty"` // set, and not shown before the next fold
 	Tiers      map[string]int         `json:"tiers,omitempty"`
 	Changes    []Change               `json:"changes,omitempty"`
 	Costs      *decay.Costs           `json:"costs,omitempty"`
@@ -113,6 +114,11 @@ func (se *Session) nextPass(now int64) (p *pass, ok bool) {
 
 func (p *pass) foresee(ctx context.Context) (Preview, error) {
 	out := Preview{Timing: p.timing()}
+	for i := range p.pins {
+		if p.pinState(&p.pins[i]) == PinPending {
+			out.Pins++
+		}
+	}
 	out.Before, out.After = out.Timing.Messages, out.Timing.Messages
 	whyNot := p.whyNot()
 	batch := &compartments.Batch{ListFrom: -1}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxplugin/compartments"
+	"ctxplugin/session"
 )
 
 // What a preview says is what the next request does, and asking changes nothing.
@@ -58,6 +59,25 @@ func TestPreview_IsWhatTheNextRequestDoes(t *testing.T) {
 	}
 	if folds < 2 || none < 10 {
 		t.Errorf("%d folds and %d times none were foreseen", folds, none)
+	}
+}
+
+// A pin that no fold has shown yet is told of, one that is in view is not.
+func TestPreview_Pins(t *testing.T) {
+	h := marked(t, 16_000)
+	pinned := h.pin(markedPlace, 1, markedWords)
+	for _, want := range []int{1, 0} {
+		p, err := h.s.Preview(context.Background(), h.id, h.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Pins != want {
+			t.Errorf("%d pins wait, want %d; the pin is %s", p.Pins, want, h.state(pinned.Pin.Pin))
+		}
+		for i := 0; want == 1 && i < 40 && h.state(pinned.Pin.Pin) != session.PinInView; i++ {
+			h.turn(words(i), 2, 3000)
+			h.request()
+		}
 	}
 }
 

@@ -274,6 +274,13 @@ func previewText(out *bytes.Buffer, n *session.Preview) {
 		fmt.Fprintf(out, "from %s to %s tokens of messages; the first %d of then %d pairs stay as they are; %s\n", grouped(n.Before), grouped(n.After), n.Divergence, n.Pairs, tiersText(n.Tiers))
 		costsText(out, *n.Costs)
 	}
+	switch n.Pins {
+	case 0:
+	case 1:
+		fmt.Fprintln(out, "1 pin waits for the next fold")
+	default:
+		fmt.Fprintf(out, "%d pins wait for the next fold\n", n.Pins)
+	}
 	t := &n.Timing
 	if t.Messages > 0 {
 		fmt.Fprintf(out, "the request takes %s tokens of messages, %d.%d %% of the usable window; %s of them came since the last fold, %s a step\n",
