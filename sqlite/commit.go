@@ -137,6 +137,8 @@ func (w *writing) batch(p *prepared) (int64, error) {
 	if err != nil || known {
 		return row.version, err
 	}
+	last := w.shownOf(p, &row)
+	delete(w.shown, p.Session) // until all of the batch is written
 	if p.Lease != "" {
 		if err := w.leased(row.key, p.Lease); err != nil {
 			return 0, err
@@ -171,7 +173,7 @@ func (w *writing) batch(p *prepared) (int64, error) {
 		}
 	}
 	if p.fold != nil {
-		if err := w.mayShow(row.key, p.Fold); err != nil {
+		if err := w.mayShow(row.key, p.Fold, last); err != nil {
 			return 0, err
 		}
 		if err := w.fold(row.key, p.fold); err != nil {
@@ -187,6 +189,7 @@ func (w *writing) batch(p *prepared) (int64, error) {
 			return 0, err
 		}
 	}
+	w.remember(p, last, row.version)
 	return row.version, nil
 }
 

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,72 @@ func TestOpen_OfTheFirstSchema(t *testing.T) {
 	commit(t, s, &compartments.Batch{Session: "ses", Version: version, ListFrom: -1, Pins: []compartments.Pin{pinOf(1, "hello")}})
 	if got := pinsOf(t, s, "ses"); len(got) != 1 {
 		t.Errorf("pins %+v", got)
+	}
+}
+
+// What a fold was once allowed to show counts while the compartment stands, not
+// after it was written anew, by whichever process, nor for a batch that was undone.
+func TestFold_AllowedWhileItStands(t *testing.T) {
+	made := func(class compartments.Retention) []compartments.Compartment {
+		return []compartments.Compartment{{ID: 1, First: 1, Last: 1, Members: ordinals(1), Retention: class,
+			Tiers: map[compartments.Tier]compartments.Rendition{compartments.TierFull: {Text: "text", Tokens: 1}}}}
+	}
+	var fault error
+	for name, change := range map[string]func(t *testing.T, s, other *sqlite.Store, b *compartments.Batch) (legal bool){
+		"nothing": func(*testing.T, *sqlite.Store, *sqlite.Store, *compartments.Batch) bool { return true },
+		"the same batch": func(_ *testing.T, _, _ *sqlite.Store, b *compartments.Batch) bool {
+			b.Compartments = made(compartments.Pinned)
+			return false
+		},
+		"a batch before": func(t *testing.T, s, _ *sqlite.Store, b *compartments.Batch) bool {
+			b.Version = commit(t, s, &compartments.Batch{Session: "ses", Version: b.Version, ListFrom: -1, Compartments: made(compartments.Pinned)})
+			return false
+		},
+		"another process": func(t *testing.T, _, other *sqlite.Store, b *compartments.Batch) bool {
+			b.Version = commit(t, other, &compartments.Batch{Session: "ses", Version: b.Version, ListFrom: -1, Compartments: made(compartments.Pinned)})
+			return false
+		},
+		"undone": func(t *testing.T, s, _ *sqlite.Store, b *compartments.Batch) bool {
+			b.Version = commit(t, s, &compartments.Batch{Session: "ses", Version: b.Version, ListFrom: -1, Compartments: made(compartments.Pinned)})
+			undone := *b
+			undone.Compartments = made(compartments.Compressible)
+			fault = errors.New("the disk is full")
+			if _, err := s.Commit(context.Background(), &undone); err == nil {
+				t.Fatal("it was committed")
+			}
+			fault = nil
+			return false
+		},
+		"refused": func(t *testing.T, s, _ *sqlite.Store, b *compartments.Batch) bool {
+			b.Version = commit(t, s, &compartments.Batch{Session: "ses", Version: b.Version, ListFrom: -1, Compartments: made(compartments.Pinned)})
+			refused := *b
+			refused.Compartments = append(made(compartments.Compressible), made(compartments.Pinned)...)
+			refused.Compartments[1].ID = 2
+			refused.Fold = &compartments.Fold{Number: 2, Layout: []compartments.PairLayout{{Items: []compartments.Item{
+				{Compartments: []compartments.CompartmentID{1}, Tier: compartments.TierFull}, {Compartments: []compartments.CompartmentID{2}, Tier: compartments.TierFull}}}}}
+			_, err := s.Commit(context.Background(), &refused)
+			wantCode(t, err, compartments.CodeIllegal)
+			return false
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, filepath.Join(t.TempDir(), "ctx.db"), sqlite.Options{FailCommit: func() error { return fault }})
+			other := open(t, s.Path(), sqlite.Options{})
+			shows := func(version int64, number int) *compartments.Batch {
+				return &compartments.Batch{Session: "ses", Version: version, ListFrom: -1, Fold: &compartments.Fold{Number: number,
+					Layout: []compartments.PairLayout{{Items: []compartments.Item{{Compartments: []compartments.CompartmentID{1}, Tier: compartments.TierFull}}}}}}
+			}
+			b := shows(store(t, s, "ses", user("m1", "hello")), 1)
+			b.Compartments = made(compartments.Compressible)
+			b = shows(commit(t, s, b), 2)
+			legal := change(t, s, other, b)
+			_, err := s.Commit(context.Background(), b)
+			if legal && err != nil {
+				t.Fatal(err)
+			} else if !legal {
+				wantCode(t, err, compartments.CodeIllegal)
+			}
+		})
 	}
 }
 

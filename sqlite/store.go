@@ -59,6 +59,8 @@ type Store struct {
 	vfs  string // SQLite's way to the file system; empty for the usual one
 	pack packer
 
+	shown map[compartments.SessionID]*shown // guarded by turn
+
 	callWait time.Duration // most that a call waits for another process; opts.BusyTimeout is for opening
 
 	writeDB *sql.DB
@@ -94,7 +96,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &Store{opts: opts, callWait: callWait}
+	s := &Store{opts: opts, callWait: callWait, shown: map[compartments.SessionID]*shown{}}
 	if err := s.locate(path); err != nil {
 		return nil, failure("open the store", err)
 	}

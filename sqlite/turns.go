@@ -1,6 +1,10 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+
+	"ctxplugin/compartments"
+)
 
 // reading is a connection inside a transaction, with what it takes to read
 // blobs. Its context never ends, since watching one costs more than most
@@ -15,7 +19,8 @@ type reading struct {
 // writing is a write transaction in progress. It holds the writer.
 type writing struct {
 	reading
-	now int64 // Unix ms, one for the whole transaction
+	now   int64 // Unix ms, one for the whole transaction
+	shown map[compartments.SessionID]*shown
 }
 
 // read runs f in a read transaction: f sees one state of the database. It must
@@ -104,7 +109,7 @@ func (s *Store) write(ctx context.Context, f func(*writing) error) error {
 	if err := c.exec(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
-	w := &writing{reading{ctx: context.WithoutCancel(ctx), c: c, pack: &s.pack}, s.opts.Now().UnixMilli()}
+	w := &writing{reading{ctx: context.WithoutCancel(ctx), c: c, pack: &s.pack}, s.opts.Now().UnixMilli(), s.shown}
 	err := f(w)
 	if err == nil {
 		err = c.exec(w.ctx, `COMMIT`)

@@ -1,0 +1,107 @@
+package sqlite
+
+import (
+	"database/sql"
+	"maps"
+	"slices"
+
+	"ctxplugin/compartments"
+)
+
+// shown remembers which tiers of a session's compartments policy was seen to allow
+// at its last batches: most are shown as the fold before showed them, and to read a
+// thousand documents again takes longer than the fold. It holds while the session
+// is as that batch left it; another process may have changed it since.
+type shown struct {
+	version int64
+	batch   compartments.Hash
+	allowed map[compartments.CompartmentID]permission
+}
+
+// permission is a tier that was allowed while no less than so much had to survive.
+type permission struct {
+	tier  compartments.Tier
+	least compartments.Survival
+}
+
+// shownMost is how many sessions are remembered; all are forgotten beyond it.
+const shownMost = 32
+
+// shownOf is what is remembered of a session that a batch is about to change.
+func (w *writing) shownOf(p *prepared, row *sessionRow) *shown {
+	last := w.shown[p.Session]
+	if last == nil || last.version != p.Version || string(last.batch[:]) != string(row.batch) {
+		last = &shown{allowed: map[compartments.CompartmentID]permission{}}
+	}
+	for i := range p.Compartments {
+		delete(last.allowed, p.Compartments[i].ID)
+	}
+	for _, id := range p.Retired {
+		delete(last.allowed, id)
+	}
+	return last
+}
+
+// remember keeps what was seen with a batch that makes a version. If it is not
+// committed after all, the session will be at another one.
+func (w *writing) remember(p *prepared, last *shown, version int64) {
+	if len(w.shown) >= shownMost {
+		clear(w.shown)
+	}
+	last.version, last.batch = version, p.digest
+	w.shown[p.Session] = last
+}
+
+// mayShow refuses a fold that shows a compartment as its policy forbids: what the
+// fold itself rendered is held against the stored compartments. One that is not
+// stored here, or no longer, is not looked at.
+func (w *writing) mayShow(session int64, f *compartments.Fold, last *shown) error {
+	least := f.Inputs.Least()
+	tiers := map[compartments.CompartmentID]compartments.Tier{}
+	for i := min(max(f.Divergence, 0), len(f.Layout)); i < len(f.Layout); i++ {
+		for _, item := range f.Layout[i].Items {
+			for _, id := range item.Compartments {
+				if seen, ok := last.allowed[id]; !ok || seen != (permission{item.Tier, least}) {
+					tiers[id] = item.Tier
+				}
+			}
+		}
+	}
+	check := func(id compartments.CompartmentID, record []byte) error {
+		c := compartments.Compartment{ID: id}
+		if err := decodeCompartment(record, &c); err != nil {
+			return err
+		}
+		if !c.Allows(tiers[id], least) {
+			return compartments.Errorf(compartments.CodeIllegal, "fold %d shows compartment %d, messages %d-%d, as %s, which its class (%s) and the floors forbid",
+				f.Number, id, c.First, c.Last, tiers[id], c.Retention)
+		}
+		last.allowed[id] = permission{tiers[id], least}
+		return nil
+	}
+	const stored = `SELECT c.id, b.bytes FROM compartments c JOIN blobs b ON b.key = c.document
+		WHERE c.session = ? AND c.served = 1 AND c.id BETWEEN ? AND ? ORDER BY c.id`
+	ids := slices.Sorted(maps.Keys(tiers))
+	for len(ids) > 0 {
+		n := 1 // one query for a run of ids with few others between them
+		for n < len(ids) && ids[n]-ids[n-1] <= 4 {
+			n++
+		}
+		err := w.c.rows(w.ctx, stored, []any{session, int64(ids[0]), int64(ids[n-1])}, func(r *sql.Rows) error {
+			var id compartments.CompartmentID
+			var record sql.RawBytes
+			if err := r.Scan(&id, &record); err != nil {
+				return err
+			}
+			if _, ok := tiers[id]; !ok {
+				return nil
+			}
+			return check(id, record)
+		})
+		if err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}
