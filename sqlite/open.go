@@ -117,6 +117,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	}
 	s.readDB.SetMaxOpenConns(readerCount)
 	s.turn = make(chan *conn, 1)
+	s.shown = map[compartments.SessionID]*shown{}
 	s.turn <- w
 	s.readers = make(chan *conn, readerCount)
 	for range readerCount {

@@ -96,7 +96,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	s := &Store{opts: opts, callWait: callWait, shown: map[compartments.SessionID]*shown{}}
+	s := &Store{opts: opts, callWait: callWait}
 	if err := s.locate(path); err != nil {
 		return nil, failure("open the store", err)
 	}
