@@ -25,7 +25,7 @@ type page struct {
 
 // tokens kept free for names, and the most names, by level.
 var (
-	nameRoom = [levels]int{36, 20, 12}
+	nameRoom = [levels]int{36, 22, 16}
 	nameMost = [levels]int{16, 9, 6}
 )
 
@@ -49,54 +49,20 @@ const briefTitle = 56
 // at full.
 func admit(r *record, lines []line, level, ceiling int, above *page, count func(string) int) *page {
 	p := &page{level: level, title: r.head}
-	type candidate struct {
-		l     *line
-		limit int // extent of the form above
-	}
 	var all []candidate
 	if above == nil {
 		for i := range lines {
-			all = append(all, candidate{&lines[i], 1 << 30})
+			all = append(all, candidate{&lines[i], 1 << 30, 0})
 		}
 	} else {
 		for _, q := range above.lines {
-			all = append(all, candidate{q.line, extent(q.text) + 2})
+			all = append(all, candidate{q.line, extent(q.text) + 2, 0})
 		}
 	}
-	rank := func(l *line) int {
-		n := l.prio
-		if level == atFull || len(l.forms[level]) == 0 {
-			return n
-		}
-		// Where room is short, a fact in a few words goes before a long one.
-		switch e := extent(l.forms[level][0]); {
-		case e <= 45:
-			n += 6
-		case e <= 75:
-			n += 3
-		}
-		return n
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		if a.l.must != b.l.must {
-			if a.l.must {
-				return -1
-			}
-			return 1
-		}
-		if x, y := rank(a.l), rank(b.l); x != y {
-			return y - x
-		}
-		if a.l.ord != b.l.ord {
-			return int(a.l.ord - b.l.ord)
-		}
-		return a.l.seq - b.l.seq
-	})
+	inOrder(all, level)
 	p.spans = r.spans
-	quoting := level != atCompact && r.force != nil && strings.HasPrefix(p.title, r.continues()) &&
-		slices.ContainsFunc(all, func(c candidate) bool { return c.l.inForce })
-	if quoting {
-		p.title = r.continues() // the request is quoted below it
+	if level != atCompact && r.force != nil && strings.HasPrefix(p.title, r.continues()+" ") {
+		p.title = r.continues() + " " + r.force.shown
 	}
 	title := fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
 	if lead := r.lead(); level != atCompact && extent(p.title) > briefTitle && r.force == nil && lead >= 0 && letters(r.asks[lead].text, 400) != letters(p.title, 400) {
@@ -112,59 +78,23 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 		p.title = shorten(p.title, n)
 		title = fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
 	}
-	used := count(title)
-	room := ceiling - r.nameReserve(level, ceiling, count)
-	var labelled [sections]bool
-	said := []string{letters(p.title, 400)}
-	if level == atCompact {
-		for _, s := range r.spans {
-			if s.order == rejection { // it stands there as it is
-				said = append(said, letters(s.Text, 400))
-			}
+	f := filling{r: r, p: p, above: above, count: count, ceiling: ceiling, used: count(title), whole: letters(r.head, 400), said: []string{letters(p.title, 400)}, known: r.shown(title)}
+	for _, s := range r.spans {
+		f.known |= r.shown(s.Text)
+		if level == atCompact && s.order == rejection { // it stands there as it is
+			f.said = append(f.said, letters(s.Text, 400))
 		}
 	}
-	whole := letters(r.head, 400)
-	for _, c := range all {
-		forms := c.l.forms[level]
-		for k, f := range forms {
-			if extent(f) > c.limit || above != nil && !within(f, above.text) {
-				continue
-			}
-			if repeated(said, letters(f, 400), c.l.sec) {
-				break
-			}
-			if c.l.sec == secAsked && whole == letters(f, 400) {
-				break // the title is the request
-			}
-			cost := count(f) + 2
-			if level != atCompact && c.l.ord != 0 {
-				cost += 4
-			}
-			if !labelled[c.l.sec] {
-				cost += 3
-			}
-			if used+cost > room && !(c.l.must && k == len(forms)-1 && used+cost <= ceiling) {
-				continue
-			}
-			used += cost
-			labelled[c.l.sec] = true
-			p.lines = append(p.lines, placed{c.l, f})
-			said = append(said, letters(f, 400))
-			break
+	names := r.nameReserve(level, ceiling, count)
+	all = f.fill(all, ceiling-names)
+	p.sort()
+	if level != atFull { // what lines take was guessed; what is left may hold more
+		p.render(r)
+		if f.used = count(p.text) - p.spanTokens(count); f.used < ceiling-names {
+			f.fill(all, ceiling-names)
+			p.sort()
 		}
 	}
-	if quoting && !slices.ContainsFunc(p.lines, func(l placed) bool { return l.inForce }) {
-		p.title = r.head // there was no room for it
-	}
-	slices.SortStableFunc(p.lines, func(a, b placed) int {
-		if a.sec != b.sec {
-			return int(a.sec) - int(b.sec)
-		}
-		if a.ord != b.ord {
-			return int(a.ord - b.ord)
-		}
-		return a.seq - b.seq
-	})
 	p.fit(r, ceiling, above, count)
 	return p
 }
@@ -333,7 +263,11 @@ func (p *page) compactBody(b *strings.Builder) {
 		default:
 			b.WriteString(" · " + sectionLabels[l.sec] + ": ")
 		}
-		b.WriteString(strings.TrimRight(l.text, "."))
+		text := l.text
+		if !strings.HasSuffix(text, " .") { // of a command
+			text = strings.TrimRight(text, ".")
+		}
+		b.WriteString(text)
 		before = l.sec
 	}
 }

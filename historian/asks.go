@@ -18,6 +18,7 @@ type ask struct {
 	urgent    bool // right after the user stopped or refused something
 	width     int
 	answering bool
+	weights   []int // of each unit, for where there is room for some of them only
 }
 
 // verbatimTokens is the length up to which own words are kept whole, in tokens.
@@ -42,6 +43,10 @@ func (r *record) collectAsks(v *view) {
 				a.marked = true
 				r.marks++
 			}
+			a.weights = append(a.weights, v.weigh(u.text))
+		}
+		if len(a.weights) > 1 && width(m.units[0].text) < verdictWidth {
+			a.weights[0] += 3 // what they think of what came before
 		}
 		a.text, a.whole = ownWords(m)
 		var notes []string
@@ -83,6 +88,22 @@ func (r *record) collectAsks(v *view) {
 		}
 	}
 }
+
+// weigh is how much a sentence of a person matters where there is room for few: by
+// the limits, values and names in it.
+func (v *view) weigh(text string) int {
+	n := 2*v.news(text) + min(countNames(text), 2)
+	if hasAny(strings.ToLower(text), constraints) {
+		n += 3
+	}
+	if hasDigit(text) {
+		n++
+	}
+	return n
+}
+
+// verdictWidth is how long the opening of a message is that says yes, no or why not.
+const verdictWidth = 40
 
 // unnamedFiles lists attachments that the words do not name.
 func (m *message) unnamedFiles() []string {
@@ -158,6 +179,100 @@ func ownWords(m *message) (text string, whole bool) {
 	return b.String(), false
 }
 
+// gist is what a person's words say beyond the title in so much room: of their
+// sentences those that limit or name something, then the first, in their order. It
+// is "" where the title says all.
+func (a *ask) gist(title string, limit int) string {
+	if len(a.units) == 0 || len(a.units) > 40 {
+		return ""
+	}
+	known := letters(title, 400)
+	type rank struct{ place, score int }
+	var ranks []rank
+	texts := make([]string, len(a.units))
+	for i, u := range a.units {
+		texts[i] = beyond(safe(u.text), title)
+		if l := letters(texts[i], 400); l == "" || strings.Contains(known, l) {
+			continue
+		}
+		s := 0
+		if i < len(a.weights) {
+			s = a.weights[i]
+		}
+		ranks = append(ranks, rank{i, s})
+	}
+	slices.SortStableFunc(ranks, func(a, b rank) int { return b.score - a.score })
+	keep := map[int]string{}
+	room := limit
+	for _, k := range ranks {
+		t := texts[k.place]
+		if len(keep) > 0 && extent(t) > room {
+			continue
+		}
+		if t = shorten(t, room); t == "" || width(t) < 12 {
+			continue
+		}
+		keep[k.place] = t
+		if room -= extent(t) + 2; room < 24 {
+			break
+		}
+	}
+	var b strings.Builder
+	for i, last := 0, -1; i < len(texts); i++ {
+		t, ok := keep[i]
+		if !ok {
+			continue
+		}
+		if b.Len() > 0 {
+			if last != i-1 && !strings.HasSuffix(b.String(), "…") {
+				b.WriteString(" …")
+			}
+			b.WriteByte(' ')
+		}
+		b.WriteString(t)
+		last = i
+	}
+	return b.String()
+}
+
+// beyond is what a text says behind the words that a shortened title begins with or
+// ends in; all of it where they have nothing in common.
+func beyond(text, title string) string {
+	title, cut := strings.CutSuffix(title, " …")
+	if !cut {
+		return text
+	}
+	// The title may end in the middle of the sentence.
+	for from := 0; from < len(title); {
+		if rest, ok := strings.CutPrefix(text, title[from:]); ok && len(title)-from >= 12 {
+			if rest = strings.TrimLeft(rest, " ,;:-–—"); rest == "" {
+				return ""
+			}
+			return "… " + rest
+		}
+		i := strings.IndexByte(title[from:], ' ')
+		if i < 0 {
+			break
+		}
+		from += i + 1
+	}
+	if i := strings.Index(text, title); i >= 0 { // the title lacks an opener
+		return "… " + strings.TrimLeft(text[i+len(title):], " ,;:-–—")
+	}
+	return text
+}
+
+// most is the weight of the weightiest sentence that the title does not say.
+func (a *ask) most(title string) int {
+	n, known := 0, letters(title, 400)
+	for i, w := range a.weights {
+		if i < len(a.units) && w > n && !strings.Contains(known, letters(a.units[i].text, 400)) {
+			n = w
+		}
+	}
+	return n
+}
+
 // answered finds what a short message answers: option n of the text before it,
 // or the last question in that text. from is the place of that text.
 func answered(v *view, place int, own string) (text string, from int) {
@@ -196,7 +311,7 @@ func answered(v *view, place int, own string) (text string, from int) {
 	if hasAny(strings.ToLower(last.text), offers) {
 		return "answering: " + shorten(safe(last.text), 160), from
 	}
-	if o, ok := conclude(units, 0, 0); ok {
+	if o, ok := conclude(nil, units, 0, 0); ok {
 		return "after: " + shorten(o.main, 120), from
 	}
 	return "", 0

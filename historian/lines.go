@@ -38,21 +38,34 @@ const (
 
 // line is one fact as it may stand in the tiers.
 type line struct {
-	sec     section
-	prio    int
-	ord     compartments.Ordinal
-	seq     int              // order among lines of one message
-	forms   [levels][]string // longest first; none: the level does not show the line
-	must    bool             // shortened, never dropped
-	inForce bool             // quotes the request in force
-	dim     compartments.Dimension
-	probe   string // what tells that a tier still holds it; "" means the beginning of the text
+	sec   section
+	prio  int
+	brief int // the same at compact, if not 0
+	ord   compartments.Ordinal
+	seq   int              // order among lines of one message
+	forms [levels][]string // longest first; none: the level does not show the line
+	must  bool             // shortened, never dropped
+	chat  bool             // announces, agrees or sounds out
+	dim   compartments.Dimension
+	probe string // what tells that a tier still holds it; "" means the beginning of the text
 }
+
+// stays reports a line that is shortened at a level and never dropped. At compact the
+// title stands for the request.
+func (l *line) stays(level int) bool { return l.must && !(level == atCompact && l.sec == secAsked) }
 
 // lines turns the record into lines.
 func (r *record) lines() []line {
 	var out []line
-	add := func(l line) { out = append(out, l) }
+	add := func(l line) {
+		switch l.sec {
+		case secOutcome, secWhy, secSteps:
+			if f := l.forms[atFull]; len(f) > 0 {
+				l.chat = starts(strings.ToLower(head(f[0], 40)), chatOpeners)
+			}
+		}
+		out = append(out, l)
+	}
 	r.askLines(add)
 	r.outcomeLines(add)
 	for i, w := range r.why {
@@ -64,17 +77,17 @@ func (r *record) lines() []line {
 		if w.cause && hasAny(strings.ToLower(w.text), rejections) {
 			dim = compartments.Rejected
 		}
-		add(line{sec: secWhy, prio: prio, ord: w.ord, seq: w.seq, dim: dim, forms: [levels][]string{sizes(w.text, 340, 230, 120), sizes(w.text, 230, 120), sizes(w.text, 110, 70)}})
+		add(line{sec: secWhy, prio: prio, ord: w.ord, seq: w.seq, dim: dim, forms: [levels][]string{sizes(w.text, 340, 230, 120), sizes(w.text, 230, 120), sizes(w.text, 130, 80)}})
 	}
 	prio := 45 // what led there, where the outcome stands above
 	if r.concluded() < 3 {
 		prio = 66
 	}
 	for i, s := range r.steps {
-		add(line{sec: secSteps, prio: prio - i/4, ord: s.ord, seq: s.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(s.text, 230, 120), sizes(s.text, 120, 80), sizes(s.text, 80)}})
+		add(line{sec: secSteps, prio: prio - i/4, ord: s.ord, seq: s.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(s.text, 230, 120), sizes(s.text, 140, 80), sizes(s.text, 120, 80)}})
 	}
 	for _, d := range r.details {
-		add(line{sec: secSteps, prio: prio - 14 + min(d.score, 8), ord: d.ord, seq: d.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 230, 120), sizes(d.text, 120), nil}})
+		add(line{sec: secSteps, prio: prio - 14 + min(d.score, 12), ord: d.ord, seq: d.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 230, 120), sizes(d.text, 140, 110), sizes(d.text, 120, 80)}})
 	}
 	r.failureLines(add)
 	r.mendedLines(add)
@@ -125,11 +138,10 @@ func brief(s string) string {
 	return s
 }
 
+// leadBrief is the priority at compact of what a request says beyond the title.
+const leadBrief = 50
+
 func (r *record) askLines(add func(line)) {
-	if r.force != nil && r.force.shown != "" && r.head != r.continues()+" "+r.force.shown {
-		text := "[" + itoa(int(r.force.ord)) + "] \"" + r.force.shown + "\" (in force)"
-		add(line{sec: secAsked, prio: 92, ord: 0, inForce: true, dim: compartments.Constraints, forms: [levels][]string{{text}, {text}, nil}, probe: r.force.shown})
-	}
 	lead := r.lead()
 	for i := range r.asks {
 		a := &r.asks[i]
@@ -188,9 +200,14 @@ func (r *record) askLines(add func(line)) {
 			}
 		}
 		var compact []string
-		if i != lead || r.force != nil {
-			if a.width >= 16 {
-				for _, s := range sizes(a.text, 90, 64) {
+		title := ""
+		if i == lead && r.force == nil {
+			title = r.head
+			l.brief = leadBrief + 3*a.most(title)
+		}
+		if a.width >= 16 {
+			for _, n := range [...]int{130, 90, 64} {
+				if s := a.gist(title, n); s != "" && (len(compact) == 0 || compact[len(compact)-1] != "\""+s+"\"") {
 					compact = append(compact, "\""+s+"\"")
 				}
 			}
@@ -218,7 +235,7 @@ func (r *record) outcomeLines(add func(line)) {
 			} else if k > 1 {
 				prio -= 8
 			}
-			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 140, 90), sizes(m.text, 200, 120, 80), sizes(m.text, 100, 70)}})
+			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 140, 90), sizes(m.text, 200, 120, 80), sizes(m.text, 130, 80)}})
 		}
 		for k, c := range o.caveats {
 			prio := 61 - k
@@ -275,10 +292,10 @@ func (r *record) openLines(add func(line)) {
 		for _, s := range sizes(q.text, 200, 110) {
 			forms[atDense] = append(forms[atDense], "question: "+s)
 		}
-		prio := 87
+		prio, brief := 87, 0
 		if hasAny(strings.ToLower(q.text), offers) { // the work can go on without an answer
-			prio = 73
+			prio, brief = 73, 54
 		}
-		add(line{sec: secOpen, prio: prio, ord: q.ord, seq: 1, dim: compartments.OpenWork, probe: q.text, forms: forms})
+		add(line{sec: secOpen, prio: prio, brief: brief, ord: q.ord, seq: 1, dim: compartments.OpenWork, probe: q.text, forms: forms})
 	}
 }

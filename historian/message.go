@@ -43,10 +43,11 @@ type mention struct {
 
 // name is an identifier that the range mentions.
 type name struct {
-	text  string
-	kind  kind
-	known bool // an earlier compartment has it
-	first int  // place of the message that names it first
+	text     string
+	kind     kind
+	known    bool // an earlier compartment has it
+	first    int  // place of the message that names it first
+	searched int  // searches that went through it, where it is a folder
 }
 
 // lexicon numbers the names of a range.
@@ -298,6 +299,18 @@ func join(ms []message) {
 	}
 }
 
+// searched notes the folder that a search went through. One that is searched again
+// and again is where all the work is, and tells nothing apart.
+func (r *reader) searched(folder string) {
+	if folder == "" || fileLike(baseName(folder)) {
+		return
+	}
+	if id, ok := r.names.ids[nameKey(folder, kindPath)]; ok {
+		n := &r.names.list[id]
+		n.searched++
+	}
+}
+
 // name collects the names of a message with their sources.
 func (r *reader) name(m *message) {
 	clear(r.bits)
@@ -371,6 +384,7 @@ func (r *reader) name(m *message) {
 		case useLook, useFetch:
 			add(u.pattern, fromCommand)
 			path(u.path, fromRead)
+			r.searched(u.path)
 		case useTask:
 			add(head(u.task, namesBytes), fromCommand)
 			add(head(u.result, namesBytes), fromFinal)

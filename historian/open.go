@@ -24,7 +24,7 @@ func (r *record) collectTalk(ms []message) {
 					continue
 				}
 				text := shorten(safe(u.task), 120)
-				if o, ok := conclude(split(u.result, false), ms[i].ord, 4); ok {
+				if o, ok := conclude(nil, split(u.result, false), ms[i].ord, 4); ok {
 					text += " → " + shorten(o.main, 200)
 					for _, m := range append(o.caveats, o.more...) {
 						text += " " + shorten(m.text, 120)

@@ -3,6 +3,7 @@ package historian
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // order says how firmly a sentence binds what is done later.
@@ -300,8 +301,33 @@ func wideOrder(s string) order {
 	switch {
 	case hasAny(s, wideBans):
 		return ban
-	case hasAny(s, wideStanding):
+	case hasAny(s, wideStanding), bounds(s):
 		return lasting
 	}
 	return noOrder
+}
+
+// bounds reports a clause that sets a limit by a figure: without one 最多 says what
+// there is most of, and まで where or when something ends.
+func bounds(s string) bool {
+	if _, rest, ok := strings.Cut(s, "最多"); ok {
+		if rest = strings.TrimLeft(rest, " `只能可以为是"); rest != "" && figure(rest) {
+			return true
+		}
+	}
+	if before, _, ok := strings.Cut(s, "まで"); ok {
+		runes := []rune(before)
+		for _, r := range runes[max(0, len(runes)-6):] {
+			if figure(string(r)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// figure reports a text that begins with a number.
+func figure(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r >= '0' && r <= '9' || r >= '０' && r <= '９' || strings.ContainsRune("一二三四五六七八九十百千两半", r)
 }

@@ -73,7 +73,7 @@ func (r *record) collectOutcomes(v *view) {
 		if r.talk { // what was said is all there is
 			more *= 2
 		}
-		if o, ok := conclude(units, ord, more); ok {
+		if o, ok := conclude(v, units, ord, more); ok {
 			r.outcomes = append(r.outcomes, o)
 		}
 	}
@@ -128,7 +128,7 @@ func standing(ms []message, concluded bool) *said {
 // conclude takes the outcome from a turn-final text: the first unit with
 // content, behind its heading or opener, then the best of the others, and the
 // closing caveats.
-func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) {
+func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcome, bool) {
 	o := outcome{ord: ord}
 	used := make([]bool, len(units))
 	prefix, titled := "", false
@@ -166,8 +166,8 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 			}
 		}
 	}
-	if o.main == "" {
-		o.main = strings.TrimSpace(prefix)
+	if lone := strings.TrimSpace(prefix); o.main == "" || o.main == lone+" "+lone { // said before and behind the work
+		o.main = lone
 	}
 	o.main = fact(o.main)
 	if o.main == "" {
@@ -195,6 +195,9 @@ func conclude(units []unit, ord compartments.Ordinal, more int) (outcome, bool) 
 		}
 		low := strings.ToLower(u.text)
 		s := 10 + 2*min(countNames(u.text), 3) + 4*(len(units)-i)/len(units)
+		if v != nil {
+			s += 2 * v.news(u.text)
+		}
 		if hasAny(low, negations) {
 			s += 3
 		}

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// commonFolder is in how many searches a folder stands that all work is in.
+const commonFolder = 3
+
 // mostNames is how many names of a run are kept, best first.
 const mostNames = 40
 
@@ -43,7 +46,7 @@ func (r *record) rankNames(v *view) {
 	var all []ranked
 	for _, id := range ids {
 		n, t := &v.lex.list[id], sum[id]
-		if !t.visible {
+		if !t.visible || n.searched >= commonFolder {
 			continue
 		}
 		r.allNames++
@@ -84,7 +87,28 @@ func (r *record) rankNames(v *view) {
 			continue
 		}
 		r.names = append(r.names, text)
+		r.worth = append(r.worth, v.worth(a.id, len(r.names)))
 	}
+}
+
+// worth is what a name adds to a line that is the first to show it: most of all a
+// name that came up in the run.
+func (v *view) worth(id int32, place int) int {
+	n := &v.lex.list[id]
+	w := 20
+	switch n.kind {
+	case kindNumber, kindVersion, kindURL, kindFlag, kindWord:
+		w = 10
+	case kindPath:
+		w = 10
+	}
+	if n.first < v.from || n.known {
+		w /= 2
+	}
+	if place > 16 {
+		w /= 2
+	}
+	return w
 }
 
 // redundant reports names that a kept one already says: the folder of a listed

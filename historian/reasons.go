@@ -78,7 +78,7 @@ func (r *record) collectWhy(v *view) {
 			}
 		}
 		if !m.final && len(units) > 0 {
-			r.step(m, units)
+			r.step(v, m, units)
 		}
 		failed = false
 		for j := range m.uses {
@@ -92,19 +92,19 @@ func (r *record) collectWhy(v *view) {
 		r.details = best(r.details, 24-len(r.steps))
 	} else {
 		r.steps = spread(r.steps, 8)
-		r.details = best(r.details, 6)
+		r.details = best(r.details, 10)
 	}
 }
 
 // step takes the best of the first units of a narration.
-func (r *record) step(m *message, units []unit) {
+func (r *record) step(v *view, m *message, units []unit) {
 	best, bestScore := -1, 0
 	for j, u := range units[:min(len(units), 4)] {
 		low := strings.ToLower(u.text)
 		if width(u.text) < 16 || u.kind == unitHeader || nameAlone(u.text) || starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 60 {
 			continue
 		}
-		n := 4 + 2*min(countNames(u.text), 3) - j
+		n := 4 + min(countNames(u.text), 3) + 2*v.news(u.text) - j
 		if starts(low, chatOpeners) {
 			n -= 3
 		}
@@ -130,7 +130,7 @@ func (r *record) step(m *message, units []unit) {
 		if j == best || width(u.text) < 24 || u.kind == unitHeader || u.kind == unitHeading || starts(low, chatOpeners) || strings.HasSuffix(u.text, ":") || question(u.text) {
 			continue
 		}
-		n := 2 * min(countNames(u.text), 3)
+		n := min(countNames(u.text), 3) + 2*v.news(u.text)
 		if hasAny(low, causes) || hasAny(low, negations) {
 			n += 3
 		}

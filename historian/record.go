@@ -39,6 +39,7 @@ type record struct {
 	running  []said
 	stopped  bool // the user stopped the last turn
 	names    []string
+	worth    []int // of each name, to a line that is the first to show it
 	spans    []span
 
 	narrations int
@@ -72,6 +73,7 @@ type view struct {
 	from, to int
 	lex      *lexicon
 	named    map[string]bool // names of the run, once asked for
+	told     map[string]int  // in how many units of the run a name stands
 	open     []pending       // what earlier runs left failing
 	prior    []compartments.Compartment
 	source   []compartments.Message // as stored, by place
@@ -144,6 +146,7 @@ func compile(v *view, force *request) *record {
 	for i := range ms {
 		r.effective += ms[i].tokens
 	}
+	v.tell()
 	r.collectAsks(v)
 	r.hostOnly = true
 	for i := range ms {

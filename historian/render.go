@@ -2,6 +2,8 @@ package historian
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 	"strings"
 
 	"ctxplugin/compartments"
@@ -30,7 +32,7 @@ func ceilings(raw int, talk bool) [levels]int {
 func renderTiers(r *record, raw int, count func(string) int) (map[compartments.Tier]compartments.Rendition, []line) {
 	lines := r.lines()
 	limits := ceilings(raw, r.talk)
-	share := [levels]int{0, 80, 60} // of the level above, in percent
+	share := [levels]int{0, 77, 59} // of the level above, in percent
 	least := [levels]int{0, 170, 100}
 	var pages [levels]*page
 	for level := range levels {
@@ -63,21 +65,11 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 	for _, s := range r.spans {
 		ceiling += count(s.Text)
 	}
-	rule := ""
-	rules := func(title string) { rule = quoted(missing(r.spans, title)) }
-	outcome := ""
 	var marks []string
-	for _, l := range compact.lines {
-		switch l.sec {
-		case secOutcome:
-			if l.must || r.state != nil && strings.HasPrefix(l.text, "(in progress) ") {
-				outcome = strings.TrimPrefix(l.text, "(in progress) ")
-			}
-		case secGit:
-			for i := len(r.git) - 1; i >= 0 && len(marks) < 2; i-- {
-				if h := r.git[i].hash; h != "" && strings.Contains(compact.text, head(h, 7)) {
-					marks = append(marks, head(h, 7))
-				}
+	if slices.ContainsFunc(compact.lines, func(l placed) bool { return l.sec == secGit }) {
+		for i := len(r.git) - 1; i >= 0 && len(marks) < 2; i-- {
+			if h := r.git[i].hash; h != "" && strings.Contains(compact.text, head(h, 7)) {
+				marks = append(marks, head(h, 7))
 			}
 		}
 	}
@@ -94,74 +86,124 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 			marks = append(marks, n)
 		}
 	}
-	lead, room := 2, 90 // names before the outcome, and the room of that
-	if outcome == "" {
-		outcome, lead, room = instead(compact), 4, 60
-	}
-	head := fmt.Sprintf("[%d-%d] ", r.first, r.last)
-	join := func(title, outcome string, marks []string) string {
-		s := head + title
-		if outcome != "" {
-			s += " → " + outcome
+	fold := func(s string) string { return letters(s, 400) }
+	place := fmt.Sprintf("[%d-%d] ", r.first, r.last)
+	join := func(title, came string, marks []string) string {
+		s := place + title
+		if came != "" {
+			s += " → " + came
 		}
 		if len(marks) > 0 {
 			s += " (" + strings.Join(marks, "; ") + ")"
 		}
 		return s
 	}
+	rule := ""
 	fits := func(s string) bool { return count(s+rule) <= ceiling }
-	title := ""
-	widest := 64
-	if r.force != nil && outcome != "" && strings.HasPrefix(compact.title, "(cont. of [") {
-		widest = 36 // its beginning says which; what came is news
-	}
+	told := r.tidings(compact)
+	best, bestTitle, bestCame := -1, "", ""
+	var bestLead []string
 	for _, n := range [...]int{64, 48, 36, 24, 12} {
-		if n > widest {
+		title := shorten(compact.title, n)
+		rule = quoted(missing(r.spans, title))
+		if title == "" || !fits(place+title) {
 			continue
 		}
-		title = shorten(compact.title, n)
-		rules(title)
-		if title != "" && fits(join(title, "", nil)) {
-			break
+		if r.force != nil && n > 36 && len(told) > 0 && strings.HasPrefix(compact.title, "(cont. of [") {
+			continue // its beginning says which; what came is news
 		}
-		title = ""
-	}
-	if title == "" {
-		title = fmt.Sprintf("%d messages", max(1, r.last-r.first+1))
-		rules(title)
-	}
-	chosen := addMarks(nil, marks, lead, func(m []string) bool { return fits(join(title, "", m)) }, title)
-	came := ""
-	if outcome != "" && !repeated([]string{letters(title, 400)}, letters(outcome, 20), secOutcome) {
-		for _, n := range [...]int{90, 70, 54, 40, 28} {
-			if t := shorten(outcome, min(n, room)); t != "" && width(t) >= 8 && fits(join(title, t, chosen)) {
-				came = t
-				break
-			}
-		}
-	}
-	chosen = addMarks(chosen, marks, 8, func(m []string) bool { return fits(join(title, came, m)) }, title+came)
-	return join(title, came, chosen) + rule
-}
-
-// instead is what an anchor tells of a run that came to nothing yet: what it
-// closed, why, what failed, what was done, whichever compact shows first.
-func instead(compact *page) string {
-	for _, sec := range [...]section{secMended, secWhy, secFailed, secSteps, secDelegated, secRan} {
-		for _, l := range compact.lines {
-			if l.sec != sec {
+		for marked := anchorLead; marked >= 0; marked-- {
+			lead := addMarks(nil, marks, marked, func(m []string) bool { return fits(join(title, "", m)) }, title)
+			if len(lead) < marked {
 				continue
 			}
-			switch sec {
-			case secMended:
-				return "passes now: " + l.text
-			case secFailed:
-				return "failed: " + l.text
+			known := r.shown(title) | r.shown(strings.Join(lead, " "))
+			score := r.sum(r.shown(title)) + extent(title)/anchorTitle + anchorMark*len(lead)
+			if score > best {
+				best, bestTitle, bestCame, bestLead = score, title, "", lead
 			}
-			return l.text
+			for _, t := range told {
+				if repeated([]string{fold(title)}, fold(t.text), secOutcome) {
+					continue
+				}
+				for k, limit := range [...]int{150, 90, 64, 44, 28} {
+					came := shorten(t.text, limit)
+					if came == "" || width(came) < 8 || k > 0 && extent(t.text) <= limit || !fits(join(title, came, lead)) {
+						continue
+					}
+					s := score + t.worth + r.sum(r.shown(came)&^known)
+					if len(came) < len(t.text) {
+						s -= anchorCut
+					}
+					if s > best {
+						best, bestTitle, bestCame, bestLead = s, title, came, lead
+					}
+					break
+				}
+			}
 		}
 	}
-	return ""
+	if bestTitle == "" {
+		bestTitle = fmt.Sprintf("%d messages", max(1, r.last-r.first+1))
+	}
+	rule = quoted(missing(r.spans, bestTitle))
+	chosen := addMarks(bestLead, marks, 8, func(m []string) bool { return fits(join(bestTitle, bestCame, m)) }, bestTitle+bestCame)
+	return join(bestTitle, bestCame, chosen) + rule
+}
+
+// What an anchor is made of is weighed: names before what came, the extent of a title
+// that counts as much as one point of a name's worth, and what a cut costs.
+const (
+	anchorLead  = 2
+	anchorMark  = 10
+	anchorTitle = 4
+	anchorCut   = 14
+)
+
+// tiding is a line of compact as an anchor may tell it.
+type tiding struct {
+	text  string
+	worth int
+}
+
+// tidings lists what an anchor may tell: first of all what came of the run, and else
+// what compact shows of causes, failures and steps.
+func (r *record) tidings(compact *page) []tiding {
+	var out []tiding
+	for _, l := range compact.lines {
+		t := tiding{l.text, 0}
+		switch l.sec {
+		case secOutcome:
+			t.worth = 12
+			if l.must || r.state != nil && strings.HasPrefix(l.text, "(in progress) ") {
+				t.text, t.worth = strings.TrimPrefix(l.text, "(in progress) "), 24
+			}
+		case secMended:
+			t = tiding{"passes now: " + l.text, 20}
+		case secWhy, secOpen:
+			t.worth = 14
+		case secFailed:
+			t = tiding{"failed: " + l.text, 10}
+		case secSteps, secDelegated, secRan:
+			t.worth = 8
+		default:
+			continue
+		}
+		if l.chat {
+			t.worth -= 6
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// sum is what names are worth to an anchor.
+func (r *record) sum(names uint64) int {
+	n := 0
+	for ; names != 0; names &= names - 1 {
+		n += r.worth[bits.TrailingZeros64(names)]
+	}
+	return min(n/2, 24)
 }
 
 // addMarks adds names that are not said yet, up to most, while they fit.

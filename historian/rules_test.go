@@ -41,6 +41,8 @@ func TestRules(t *testing.T) {
 		{"不要改日志里的英文", "不要改日志里的英文", ban},
 		{"必须兼容旧版本的数据库", "必须兼容旧版本的数据库", lasting},
 		{"プッシュはしないで。", "プッシュはしないで。", ban},
+		{"连接最多 20 个", "连接最多 20 个", lasting},
+		{"再試行は3回まで", "再試行は3回まで", lasting},
 		{"메일 서버 설정은 건드리지 마세요.", "메일 서버 설정은 건드리지 마세요.", ban},
 		{"the importer reads the whole upload into memory and gets killed on the large files of the night shift, so please make it stream, but never hold a transaction open",
 			"never hold a transaction open", ban},
@@ -58,6 +60,8 @@ func TestRules(t *testing.T) {
 		{"no funciona en el servidor", "", noOrder},
 		{"não funciona no servidor", "", noOrder},
 		{"要不要加一个缓存", "", noOrder},
+		{"成都的客户遇到得最多", "", noOrder},
+		{"明日の朝まで会議です", "", noOrder},
 	} {
 		got, best := "", noOrder
 		for _, s := range ownSentences(c.in) {

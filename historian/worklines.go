@@ -66,10 +66,14 @@ func (r *record) failureLines(add func(line)) {
 			}
 			return strings.TrimSpace(s + count + " " + tail)
 		}
+		compact := []string{text(-48, 90, mark), text(-30, 60, mark)}
+		if !open {
+			compact = []string{text(-30, 60, mark)}
+		}
 		add(line{sec: secFailed, prio: prio, ord: f.ord, dim: compartments.Failures, probe: f.line, forms: [levels][]string{
 			{text(150, 220, state), text(100, 160, state), text(60, 100, state)},
 			{text(80, 140, brief), text(50, 90, brief)},
-			{text(-48, 90, mark), text(-30, 60, mark)},
+			compact,
 		}})
 	}
 }
@@ -290,7 +294,7 @@ func (r *record) ranLines(add func(line)) {
 		forms := [levels][]string{nonEmpty(text(140, true), text(90, true), text(60, false)), nil, nil}
 		if c.class == classVerify {
 			forms[atDense] = nonEmpty(text(70, true), text(50, true))
-			forms[atCompact] = nonEmpty(text(40, true))
+			forms[atCompact] = nonEmpty(c.brief(40))
 		} else if c.class == classOther {
 			forms[atDense] = nonEmpty(text(80, false))
 			if r.onlyRan() {
@@ -299,6 +303,21 @@ func (r *record) ranLines(add func(line)) {
 		}
 		add(line{sec: secRan, prio: prio, ord: c.ord, dim: compartments.Narrative, forms: forms})
 	}
+}
+
+// brief is a check in a few words: how it ended, with a count if that is short, and
+// without what its command says already.
+func (c *ran) brief(limit int) string {
+	s := shorten(c.text, limit)
+	switch {
+	case s == "":
+		return ""
+	case !c.lastOK:
+		return s + " → failed last"
+	case c.last != "" && extent(c.last) <= 16 && hasDigit(c.last):
+		return s + " → " + c.last
+	}
+	return s + " → passed"
 }
 
 // sameProgram reports whether two commands differ in their arguments only.
