@@ -223,6 +223,22 @@ func TestPlan_OfALateFold(t *testing.T) {
 	}
 }
 
+// The plan that the oldest kept fold took the place of is kept with it: taking that
+// fold back needs it.
+func TestPlan_ReplacedByAKeptFold(t *testing.T) {
+	s := newStore(t)
+	for n := 1; n <= 22; n++ {
+		commit(t, s, &compartments.Batch{Session: "ses", Version: int64(2*n - 2), ListFrom: -1, PlanID: fmt.Sprintf("fold-%d", n), Plan: []byte(fmt.Sprintf(`{"fold":%d}`, n)),
+			Fold: &compartments.Fold{Number: n, PlanID: fmt.Sprintf("fold-%d", n), Inputs: compartments.FoldInputs{Replaces: fmt.Sprintf("stub-%d", n-1)}}})
+		commit(t, s, &compartments.Batch{Session: "ses", Version: int64(2*n - 1), ListFrom: -1, PlanID: fmt.Sprintf("stub-%d", n), Plan: []byte(fmt.Sprintf(`{"stub":%d}`, n))})
+	}
+	for id, kept := range map[string]bool{"fold-2": false, "stub-1": false, "stub-2": true, "fold-3": true, "stub-21": true, "stub-22": true} {
+		if _, err := s.Plan(context.Background(), "ses", id); (err == nil) != kept {
+			t.Errorf("plan %s: %v", id, err)
+		}
+	}
+}
+
 // TestRaw_ChecksItsBytes: bytes that changed on the disk are an error, never a
 // message.
 func TestRaw_ChecksItsBytes(t *testing.T) {
