@@ -97,6 +97,19 @@ func TestHistorian_Keys(t *testing.T) {
 	}
 }
 
+// Where models write, more gathers before one is asked, unless the user says how much.
+func TestHistorian_GathersMore(t *testing.T) {
+	for settings, want := range map[string]int{`{}`: 6_000, `{"historian": "built-in"}`: 6_000, `{"historian": "host"}`: 15_000,
+		`{"historian": "host", "writeBehind": 6000}`: 6_000, `{"historian": [{"backend": "host"}], "writeBehind": 20000}`: 20_000} {
+		home := t.TempDir()
+		configure(t, home, settings)
+		c, err := (&program{env: environment{"HOME=" + home}}).readConfig()
+		if err != nil || c.Settings.WriteBehind != want {
+			t.Errorf("%s: %d, %v", settings, c.Settings.WriteBehind, err)
+		}
+	}
+}
+
 // What a project sets is ignored with a warning that names it, on the settings as
 // they are in force when sessions are served.
 func TestProject_SetsNothing(t *testing.T) {

@@ -72,6 +72,11 @@ func TestKeys_EachChangesItsSetting(t *testing.T) {
 		if len(c.warnings) > 0 {
 			t.Errorf("%s: %v", k.name, c.warnings)
 		}
+		follows := "" // what has another default with it
+		if k.models != nil {
+			follows = "writeBehind"
+			delete(c.sources, follows)
+		}
 		if !strings.HasSuffix(c.sources[k.name], configName+":1") || len(c.sources) != 1 {
 			t.Errorf("%s comes from %v", k.name, c.sources)
 		}
@@ -81,7 +86,7 @@ func TestKeys_EachChangesItsSetting(t *testing.T) {
 		}
 		changed[print] = k.name
 		for j := range keys {
-			if o := &keys[j]; o != k && o.text == nil && o.show(&c) != o.show(&base) {
+			if o := &keys[j]; o != k && o.name != follows && o.text == nil && o.show(&c) != o.show(&base) {
 				t.Errorf("%s changes %s too", k.name, o.name)
 			}
 		}

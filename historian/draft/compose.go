@@ -37,7 +37,7 @@ func compose(x *historian.Reading, list []made, count func(string) int) []compar
 		c.Deferred = m.deferred
 		if m.piece != nil {
 			if d := overlay(x, w, m.piece, count); d.Validate() == nil && saysEnough(x, w, m.piece) {
-				d.Generator, d.Prompt = m.generator, prompts.Historian.Version
+				d.Generator, d.Prompt, d.Provisional = m.generator, prompts.Historian.Version, false
 				c = d
 			}
 		}

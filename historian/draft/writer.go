@@ -36,9 +36,9 @@ func New(cfg Config) *Writer {
 // What is written by rule because no model could be asked, or none answered, is
 // marked as deferred.
 //
-// The last objective of a range that goes on later is not worth a model's work: it
-// is left to the built-in generator, provisional, and shown to the model as what
-// follows.
+// The last objective of a range that goes on later is left to the built-in generator,
+// provisional, and shown to the model as what follows, unless it is most of the
+// range: then little would be left that is worth a request.
 func (w *Writer) Write(ctx context.Context, r historian.Range) ([]compartments.Compartment, error) {
 	if len(w.cfg.Candidates) == 0 || len(r.Messages) == 0 {
 		return w.cfg.Builtin.Write(ctx, r)
@@ -49,7 +49,9 @@ func (w *Writer) Write(ctx context.Context, r historian.Range) ([]compartments.C
 	}
 	end := len(r.Messages)
 	if starts := x.Starts(); !r.Closed && len(starts) > 1 {
-		end = starts[len(starts)-1]
+		if last := starts[len(starts)-1]; 2*total(r.Tokens[last:]) <= total(r.Tokens) {
+			end = last
+		}
 	}
 	j := &job{w: w, x: x, reader: newReader(x, w.cfg.Count), over: make([]bool, len(w.cfg.Candidates)), bad: make([]int, len(w.cfg.Candidates)),
 		settled: make([]bool, len(r.Messages))}
@@ -61,6 +63,13 @@ func (w *Writer) Write(ctx context.Context, r historian.Range) ([]compartments.C
 	list = append(list, j.byRule(end, len(r.Messages))...)
 	w.report(r.Session, j.last)
 	return compose(x, list, w.cfg.Count), nil
+}
+
+func total(tokens []int) (n int) {
+	for _, t := range tokens {
+		n += t
+	}
+	return n
 }
 
 func (w *Writer) report(session compartments.SessionID, s State) {

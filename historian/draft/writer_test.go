@@ -464,6 +464,36 @@ func TestWriter_Held(t *testing.T) {
 	}
 }
 
+// TestWriter_LastObjective: what a range ends with is left for later, unless it is
+// most of the range: then a request for the rest would say little but its fixed part.
+func TestWriter_LastObjective(t *testing.T) {
+	for _, most := range []bool{false, true} {
+		r := long(40)
+		starts := read(t, r).Starts()
+		last := starts[len(starts)-1]
+		if len(starts) < 2 {
+			t.Fatal("one objective")
+		}
+		for i := range r.Tokens {
+			if r.Tokens[i] = 10; (i >= last) == most {
+				r.Tokens[i] = 1000
+			}
+		}
+		b := newBench(&scripted{steps: []step{says("no")}})
+		if _, err := b.Write(context.Background(), r); err != nil {
+			t.Fatal(err)
+		}
+		end := r.Messages[last-1].Ordinal
+		if most {
+			end = r.Messages[len(r.Messages)-1].Ordinal
+		}
+		asked := b.ledger.calls[len(b.ledger.calls)-1].Last
+		if asked > end || most && asked < end {
+			t.Errorf("most %v: asked up to message %d, the end is %d", most, asked, end)
+		}
+	}
+}
+
 // TestWriter_Deferred: what is written by rule because nobody could be asked, or
 // nobody answered, is marked; what a model was heard about is not.
 func TestWriter_Deferred(t *testing.T) {
