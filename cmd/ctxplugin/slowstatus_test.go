@@ -180,7 +180,7 @@ func TestSlow_UnderWay(t *testing.T) {
 	h.request(24)
 	<-reached
 	h.until("openai/m: asking openai/m for messages 1-")
-	h.until(" since 0 s")
+	h.until(" s; today 1 call") // since when
 	for _, args := range [][]string{{"status", drivenSession}, {"historian"}} {
 		if out := atHome(t, home, args...); !strings.Contains(out, "asking openai/m for messages 1-") || !strings.Contains(out, " since ") {
 			t.Errorf("%v: %s", args, out)
@@ -192,6 +192,7 @@ func TestSlow_UnderWay(t *testing.T) {
 	h.request(25)
 	h.until("waiting for another process' lease until ")
 	h.until(" UTC, which is asking openai/m for messages 1-")
+	h.kill()
 	if _, err := rawDB(t, home).Exec(`UPDATE leases SET until = 1`); err != nil {
 		t.Fatal(err)
 	}
