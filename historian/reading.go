@@ -128,6 +128,8 @@ type Call struct {
 	Error   string // the line that says why it failed
 	Fault   string // what a language server said of an edited file
 	Summary string // the line that sums up a passed command, if there is one
+	// Verifies says that a shell runs tests, a build, a linter or the like.
+	Verifies bool
 
 	Command string // of a shell, without what only frames it
 	Path    string
@@ -190,7 +192,7 @@ func (c *Call) fill(u *use) {
 	c.Output, c.Failed, c.Stopped, c.Refused = u.output, u.failed, u.stopped, u.refused
 	c.Exit, c.HasExit, c.Error, c.Fault = u.ending.exit, u.ending.hasExit, u.errLine, u.fault
 	c.Command, c.Path, c.From, c.To, c.Pattern, c.Task, c.Result = u.cmd.text, u.path, u.from, u.to, u.pattern, u.task, u.result
-	if u.kind == useShell && !u.failed && u.cmd.class == classVerify {
+	if c.Verifies = u.kind == useShell && u.cmd.class == classVerify; c.Verifies && !u.failed {
 		c.Summary = summaryLine(u.output)
 	}
 	for _, g := range u.changes {

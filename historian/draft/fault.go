@@ -34,6 +34,7 @@ const (
 	FaultNumber      FaultCode = "number"      // a number that the source lacks
 	FaultQuote       FaultCode = "quote"       // a quotation that the source lacks
 	FaultUser        FaultCode = "user"        // words or wishes that the user did not utter
+	FaultUnproven    FaultCode = "unproven"    // a success without an outcome in the source
 	FaultOrdinal     FaultCode = "ordinal"     // a message of elsewhere as evidence
 	FaultSpan        FaultCode = "span"        // an exact span that its message lacks
 	FaultGains       FaultCode = "gains"       // a lower tier that says more

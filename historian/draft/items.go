@@ -129,7 +129,8 @@ func (v *validator) events(p *piece, d *draft, src *source) []compartments.Event
 		kind := strings.ToLower(it.kind)
 		text := strings.Join(v.linesOf(p, it.text), " ")
 		place, ok := v.member(it.at, src)
-		if !ok || !slices.Contains(eventKinds[:], kind) || historian.Width(text) < 4 || len(text) > 3*itemWidest || !v.clean(text, src) || len(out) == itemsMost {
+		if !ok || !slices.Contains(eventKinds[:], kind) || historian.Width(text) < 4 || len(text) > 3*itemWidest || !v.clean(text, src) || len(out) == itemsMost ||
+			kind == "passed" && src.proofs == claimNone {
 			v.dropped = append(v.dropped, Fault{Code: DroppedEvent, Text: "an event at " + it.at})
 			continue
 		}

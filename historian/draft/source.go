@@ -17,6 +17,7 @@ type source struct {
 	looseText, loosePerson string // the same, without marks of emphasis and lists
 	members                map[compartments.Ordinal]int
 	people                 map[compartments.Ordinal]bool // messages of persons up to the end of the run
+	proofs                 claim                         // what the run has an outcome for
 }
 
 // sourceOf reads the run [from, to) of a chunk.
@@ -54,6 +55,7 @@ func sourceOf(x *historian.Reading, c *chunk, from, to int) *source {
 	s.text = folded(all.String())
 	s.person = folded(person.String() + force)
 	s.looseText, s.loosePerson = loosened(s.text), loosened(s.person)
+	s.proofs = proofs(x, from, to)
 	return s
 }
 

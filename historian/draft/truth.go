@@ -71,6 +71,11 @@ func (v *validator) line(p *piece, t compartments.Tier, line, label string, src 
 	if orders().MatchString(low) || slices.ContainsFunc(confessions[:], func(c string) bool { return strings.Contains(low, c) && !strings.Contains(src.text, c) }) {
 		v.fault(FaultInstruction, p, t, "%q speaks to the reader, or of you", clipped(line))
 	}
+	if label != "open" && label != "asked" {
+		if c := claims(low) &^ src.proofs; c != claimNone {
+			v.fault(FaultUnproven, p, t, "%q says that %s, and no outcome in the messages does", clipped(line), c)
+		}
+	}
 	v.names(p, t, bare, src.text, FaultName, FaultNumber, "the messages have no")
 	if m := leadCitation().FindStringSubmatch(line); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 63)
