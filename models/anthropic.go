@@ -27,7 +27,9 @@ func Anthropic(e Endpoint) historian.Model {
 	if url == "" {
 		url = anthropicURL
 	}
-	options := []option.RequestOption{option.WithBaseURL(base(url)), option.WithHTTPClient(client()), option.WithMaxRetries(0)}
+	// Where others name the base with its version, it is taken without.
+	versionless := strings.TrimSuffix(strings.TrimRight(url, "/"), "/v1")
+	options := []option.RequestOption{option.WithBaseURL(base(versionless)), option.WithHTTPClient(client()), option.WithMaxRetries(0)}
 	if e.Key != "" {
 		options = append(options, option.WithAPIKey(e.Key))
 	}

@@ -51,6 +51,9 @@ func (f *failing) refused(model string, status int, response *http.Response, bod
 		failure.Text = fmt.Sprintf("%s does not accept the key (status %d)", where, status)
 	case compartments.CallUnknownModel:
 		failure.Text = fmt.Sprintf("%s has no model %q (status %d)", where, model, status)
+		if !json.Valid([]byte(body)) {
+			failure.Text = fmt.Sprintf("%s has no model %q, or its url is not that of the API (status %d)", where, model, status)
+		}
 	case compartments.CallTooLong:
 		failure.Text = fmt.Sprintf("the request is too long for model %q of %s", model, where)
 	case compartments.CallRateLimit:

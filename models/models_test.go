@@ -305,6 +305,24 @@ func TestGenerate_Pages(t *testing.T) {
 	}
 }
 
+// TestAnthropic_Base: the base is taken with its version or without.
+func TestAnthropic_Base(t *testing.T) {
+	for _, suffix := range []string{"", "/", "/v1", "/v1/", "/proxy/v1"} {
+		path := ""
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			path = r.URL.Path
+			says(200, apis[0].say("fine", historian.FinishStop))(w, r)
+		}))
+		if _, err := models.Anthropic(models.Endpoint{URL: server.URL + suffix}).Generate(t.Context(), request()); err != nil {
+			t.Error(err)
+		}
+		if want := strings.TrimSuffix(strings.TrimRight(suffix, "/"), "/v1") + "/v1/messages"; path != want {
+			t.Errorf("%s asks at %s, want %s", suffix, path, want)
+		}
+		server.Close()
+	}
+}
+
 // broken closes the connection instead of answering.
 func broken(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := w.(http.Hijacker).Hijack()

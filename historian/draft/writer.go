@@ -366,11 +366,12 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		}
 		call.Detail = oneLine(err.Error())
 		var f *historian.Failure
+		reserved := call.Usage
 		if call.Usage, call.Estimated = (compartments.Usage{}), false; errors.As(err, &f) {
 			call.Usage, res.after = f.Usage, f.RetryAfter
 		}
 		if call.Usage == (compartments.Usage{}) && (res.verdict == compartments.CallTimeout || res.verdict == compartments.CallCancelled) {
-			call.Usage, call.Estimated = compartments.Usage{Input: input}, true // it may be charged all the same
+			call.Usage, call.Estimated = reserved, true // it may be charged all the same, nobody says with how much
 		}
 		call.Cost = cost(call.Usage, cand.Prices)
 	} else {
