@@ -37,28 +37,52 @@ func (se *Session) settle(written []compartments.Compartment) bool {
 	return len(se.st.Again) != before
 }
 
-// once takes the newest run of compartments that stood in for the slow historian, as
-// much as is written in one go, and forgets them: none is given to it twice. Those
-// that serve no longer are forgotten too.
-func (se *Session) once() (s span, ok bool) {
-	tokens := 0
-	seams := se.seams()
-	for n := len(se.st.Again); n > 0; n-- {
-		r, serves := se.servedAs(se.st.Again[n-1])
-		more := ok && (!serves || r.to != s.from || r.to == se.view.hidden || slices.Contains(seams, r.to) || tokens+r.c.RawTokens > sliceTokens)
-		if more {
-			break
-		}
-		se.st.Again = se.st.Again[: n-1 : n-1]
-		if serves {
-			if !ok {
-				s.to = r.to
-			}
-			s.from, ok = r.from, true
-			tokens += r.c.RawTokens
+// againShare is how much of what is due otherwise is worth a request again.
+const againShare = 3
+
+// newest is the newest run of compartments that stood in for the slow historian and is
+// worth a request, as much of it as is written in one go: the places, and which of
+// serving they are. Those that serve no longer are left out of serving.
+func (se *Session) newest() (s span, serving [][2]compartments.Ordinal, begin, end int) {
+	least := min(se.cfg.Settings.WriteBehind, max(1000, se.st.Stats.Usable/8)) / againShare
+	var runs []run
+	for _, a := range se.st.Again {
+		if r, ok := se.servedAs(a); ok {
+			runs, serving = append(runs, r), append(serving, a)
 		}
 	}
-	return s, ok
+	seams := se.seams()
+	for end = len(runs); end > 0; end = begin {
+		begin = end - 1
+		tokens := runs[begin].c.RawTokens
+		for ; begin > 0; begin-- {
+			r, next := runs[begin-1], runs[begin].from
+			if tokens += r.c.RawTokens; r.to != next || next == se.view.hidden || slices.Contains(seams, next) || tokens > sliceTokens {
+				tokens -= r.c.RawTokens
+				break
+			}
+		}
+		if tokens >= least {
+			return span{runs[begin].from, runs[end-1].to}, serving, begin, end
+		}
+	}
+	return span{}, serving, 0, 0
+}
+
+// worthAgain reports whether there is such a run.
+func (se *Session) worthAgain() bool {
+	if len(se.st.Again) == 0 {
+		return false
+	}
+	s, _, _, _ := se.newest()
+	return s.to > s.from
+}
+
+// once takes that run, and forgets it: nothing is given to the slow historian twice.
+func (se *Session) once() (s span, ok bool) {
+	s, serving, begin, end := se.newest()
+	se.st.Again = slices.Delete(serving, begin, end)
+	return s, s.to > s.from
 }
 
 // servedAs is the compartment by rule that serves for such messages.
@@ -88,17 +112,15 @@ func (se *Session) standingIn() string {
 func (s *Sessions) writeAgain(ctx context.Context, id compartments.SessionID) (more bool) {
 	var r historian.Range
 	err := s.with(ctx, id, func(se *Session) error {
-		if len(se.st.Again) == 0 {
+		slice, ok := se.once()
+		if !ok {
 			return nil
 		}
-		slice, ok := se.once()
-		if ok {
-			var err error
-			if r, err = se.rangeOf(ctx, slice); err != nil {
-				return err
-			}
-			r.Closed, more = true, true
+		var err error
+		if r, err = se.rangeOf(ctx, slice); err != nil {
+			return err
 		}
+		r.Closed, more = true, true
 		// Before it is asked: after a kill it is not asked again.
 		return se.commit(ctx, &compartments.Batch{ListFrom: -1, Lease: se.lease()})
 	})

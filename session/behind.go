@@ -11,19 +11,13 @@ import (
 // next request finds it written, and the same requests in the same order give
 // the same plans. With a slow historian the session is let go at once.
 func (s *Sessions) goOn(se *Session) {
-	due := se.st.Owed > 0
-	if !se.loaded || !due && len(se.st.Again) == 0 || s.ctx.Err() != nil {
+	if due := se.loaded && se.st.Owed > 0; s.ctx.Err() != nil || !due && (s.cfg.Slow == nil || !se.loaded || !se.worthAgain()) {
 		s.release(se)
 		return
-	}
-	if s.cfg.Slow != nil {
+	} else if s.cfg.Slow != nil {
 		id := se.id
 		s.release(se)
 		s.startSlow(id, due)
-		return
-	}
-	if !due { // models were switched off
-		s.release(se)
 		return
 	}
 	s.behind.Go(func() {
