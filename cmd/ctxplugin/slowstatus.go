@@ -56,12 +56,16 @@ func (s *service) doingText(ctx context.Context, store *sqlite.Store, id compart
 	if err != nil {
 		return "", err
 	}
-	if lease != nil {
-		return s.leasedText(lease, calls, now), nil
-	}
 	why, all, err := s.holds(ctx, store, now)
 	if err != nil {
 		return "", err
+	}
+	if asks := len(calls) > 0 && calls[0].Verdict == compartments.CallAsked; lease != nil && (asks || !all && s.host != nil) {
+		return s.leasedText(lease, calls, now), nil
+	}
+	leased := ""
+	if lease != nil {
+		leased = ", " + s.leasedText(lease, nil, now)
 	}
 	switch {
 	case all:
@@ -69,7 +73,7 @@ func (s *service) doingText(ctx context.Context, store *sqlite.Store, id compart
 	case len(why) > 0:
 		return strings.Join(why, ", "), nil
 	case len(calls) == 0:
-		return "not asked yet", nil
+		return "not asked yet" + leased, nil
 	}
 	c := &calls[0]
 	if c.Verdict == compartments.CallAsked {
@@ -79,7 +83,7 @@ func (s *service) doingText(ctx context.Context, store *sqlite.Store, id compart
 	if c.Verdict != compartments.CallGood && c.Detail != "" {
 		text += " (" + c.Detail + ")"
 	}
-	return text, nil
+	return text + leased, nil
 }
 
 // leaseOf is the lease of a session that another process has at a time, nil if none

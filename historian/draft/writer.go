@@ -56,12 +56,12 @@ func (w *Writer) Write(ctx context.Context, r historian.Range) ([]compartments.C
 	j := &job{w: w, x: x, reader: newReader(x, w.cfg.Count), over: make([]bool, len(w.cfg.Candidates)), bad: make([]int, len(w.cfg.Candidates)),
 		settled: make([]bool, len(r.Messages))}
 	list := j.cover(ctx, 0, end, 0, false)
+	defer func() { w.report(r.Session, j.last) }() // nothing goes on any more, also if it was given up
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	j.settle(end, len(r.Messages))
 	list = append(list, j.byRule(end, len(r.Messages))...)
-	w.report(r.Session, j.last)
 	return compose(x, list, w.cfg.Count), nil
 }
 

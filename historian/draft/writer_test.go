@@ -540,6 +540,21 @@ func TestWriter_Cancelled(t *testing.T) {
 	}
 }
 
+// TestWriter_CancelledWhileItWaits: nothing is said to go on that was given up.
+func TestWriter_CancelledWhileItWaits(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	b := newBench(&scripted{steps: []step{fails(compartments.CallServer, 0)}})
+	var last State
+	b.cfg.Report = func(_ compartments.SessionID, s State) {
+		if last = s; strings.HasPrefix(s.Doing, "waiting") {
+			cancel()
+		}
+	}
+	if _, err := b.Write(ctx, closed(importer())); !errors.Is(err, context.Canceled) || last.Doing != "" || last.Verdict != compartments.CallServer {
+		t.Errorf("%v, %+v", err, last)
+	}
+}
+
 // TestWriter_Provisional: what goes on later is left to the generator, and shown to
 // the model as what follows.
 func TestWriter_Provisional(t *testing.T) {
