@@ -25,7 +25,7 @@ type Recording struct {
 
 	// The settings that selection, choice and timing read. Shares are permille.
 	HalfLife    int    `json:"halfLife"`
-	Fairness    int    `json:"fairness"`
+	Spare       int    `json:"spare"`
 	ForceTier   Tier   `json:"forceTier,omitempty"`
 	Ablate      string `json:"ablate,omitempty"` // mechanisms that an experiment replaced
 	DemoteShare int    `json:"demoteShare"`      // of the budget
@@ -91,7 +91,7 @@ const (
 	VerdictMade   Verdict = "made"
 	VerdictTarget Verdict = "target" // its history is over the budget
 	VerdictLimit  Verdict = "limit"  // its messages are over the limit
-	VerdictUnfair Verdict = "unfair" // its last demotion is much dearer than that of a full fold
+	VerdictUnfair Verdict = "unfair" // it gives up more of the history's worth than its pairs are spared for
 	VerdictSmall  Verdict = "small"  // a full fold promotes what it would leave small
 	VerdictDearer Verdict = "dearer" // one that keeps more pairs will do
 )
@@ -109,6 +109,7 @@ type Weighed struct {
 	Behind     int     `json:"behind"` // D
 	After      int     `json:"after"`
 	Loss       uint64  `json:"loss"`    // value lost per 1/64 token by the last demotion, in 1/2^20
+	Worth      int64   `json:"worth"`   // value of all that the history shows
 	Spacing    int     `json:"spacing"` // cheapest growth between folds
 	Verdict    Verdict `json:"verdict"`
 }

@@ -159,7 +159,7 @@ func TestAblated_Stubs(t *testing.T) {
 // itself. Without the hull it is not: a step would stand behind a dearer one.
 func TestHull_EachStepIsDearer(t *testing.T) {
 	dearer := func(s Settings, points []point) bool {
-		h := s.stops(points)
+		h := s.stops(points, point{})
 		for i := 2; i < len(h); i++ {
 			if rate(h[i-1], h[i]) < rate(h[i-2], h[i-1]) {
 				return false

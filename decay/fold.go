@@ -10,6 +10,7 @@ type Material struct {
 	New   []Candidate // behind the head and before the protected tail; still raw
 	Tail  int         // tokens behind all candidates, as sent
 	Keeps []int       // tokens of the messages kept raw if the head ends behind the first i of New
+	Cold  bool        // the cache is gone
 
 	Unsettled int                  // pairs, from the last, that show other pins than they should, or what may not fade
 	Rest      []compartments.PinID // pins that have no room
@@ -35,6 +36,7 @@ type Option struct {
 	Behind     int                 // D: tokens behind the divergence in the next request
 	Target     int                 // what the selection of the new pair aimed at
 	Saves      int                 // tokens of that which new stubs save
+	Worth      int64               // value of all that the history shows
 	Fits       bool
 	NotRaw     bool                   // candidates were rendered because staying raw would keep too much in view
 	Kept       int                    // tokens of the pairs kept
@@ -42,39 +44,81 @@ type Option struct {
 	Rest       []compartments.PinID   // pins that have no room
 	Weighed    []compartments.Weighed // all folds that Choose weighed, this one among them
 
-	from                    *Material
-	budget, demoteTo, limit int
+	from                           *Material
+	budget, demoteTo, limit, spare int
 }
 
-// Choose returns the cheapest fair fold: the one that keeps the most pairs
-// among those whose history holds the target and whose last demotion is at
-// most s.Fairness times as dear as that of a full fold. A quiet old prefix is
-// thus left alone, and still the newest work is not starved to spare it. Nor is
-// a prefix left alone that an earlier emergency made small: promotion, as lifted says.
+// Choose returns the fold that is worth most for what it writes anew. A fold that
+// keeps pairs leaves a quiet old prefix alone, and shows of newer work what room is
+// left: it is better than the full one if the share of the history's worth that it
+// gives up is less than s.Spare times the share of the full fold's pair that it need
+// not write. Nor is a prefix left alone that an earlier emergency made small:
+// promotion, as lifted says.
 //
 // budget is the history budget, target what a selection that demotes goes down
 // to; limit is what all messages of the next request may weigh, 0 for no limit.
 func Choose(m *Material, budget, target, limit int, s Settings) Option {
-	full := m.option(0, budget, target, limit, s)
-	weighed := []compartments.Weighed{full.weighed(compartments.VerdictDearer)}
-	made := func(o Option) Option {
-		o.Weighed, o.from, o.budget, o.demoteTo, o.limit = weighed, m, budget, target, limit
-		return o
-	}
+	s.Spare = m.sparing(s)
+	options := []Option{m.option(0, budget, target, limit, s)}
 	most := len(m.Pairs) - m.Unsettled
 	if s.Ablate.without(AblateDivergence) {
 		most = 0
 	}
 	for kept := most; kept > 0; kept-- {
 		o := m.option(kept, budget, target, limit, s)
-		verdict := o.fair(&full, limit, promoteMark(budget, s), s)
-		weighed = append(weighed, o.weighed(verdict))
-		if verdict == compartments.VerdictMade {
-			return made(o)
+		options = append(options, o)
+		if full := &options[0]; o.Worth >= full.Worth && o.fair(full, limit, promoteMark(budget, s)) == compartments.VerdictMade {
+			break // none that keeps fewer pairs is better
 		}
 	}
-	weighed[0].Verdict = compartments.VerdictMade
-	return made(full)
+	made, verdicts := best(options, limit, promoteMark(budget, s), s)
+	o := options[made]
+	for i := range options {
+		o.Weighed = append(o.Weighed, options[i].weighed(verdicts[i]))
+	}
+	o.from, o.budget, o.demoteTo, o.limit, o.spare = m, budget, target, limit, s.Spare
+	return o
+}
+
+// sparing is the share of the history's worth that sparing all old pairs is worth,
+// permille: nothing where the cache is gone, for then any fold writes all anew.
+func (m *Material) sparing(s Settings) int {
+	if m.Cold {
+		return 0
+	}
+	return s.Spare
+}
+
+// best is which of some folds is made, and what became of each. The first is the
+// full one, the others keep pairs, the most first.
+func best(options []Option, limit, mark int, s Settings) (made int, verdicts []compartments.Verdict) {
+	full := &options[0]
+	verdicts = make([]compartments.Verdict, len(options))
+	most := full.merit(full, s)
+	for i := 1; i < len(options); i++ {
+		o := &options[i]
+		if verdicts[i] = o.fair(full, limit, mark); verdicts[i] != compartments.VerdictMade {
+			continue
+		}
+		verdicts[i] = compartments.VerdictUnfair
+		if merit := o.merit(full, s); merit > most || merit == most && made == 0 {
+			made, most = i, merit
+		}
+	}
+	for i := range verdicts { // those that keep fewer pairs than the best
+		if i == 0 || i > made && verdicts[i] == compartments.VerdictUnfair && made > 0 {
+			verdicts[i] = compartments.VerdictDearer
+		}
+	}
+	verdicts[made] = compartments.VerdictMade
+	return made, verdicts
+}
+
+// merit is what a fold is worth, less what it writes anew, both held against the full
+// fold: in parts of a million of what that one is worth.
+func (o *Option) merit(full *Option, s Settings) int64 {
+	worth := o.Worth / 1000 * 1_000_000 / max(1, full.Worth/1000)
+	return worth - int64(s.Spare)*1000*int64(o.PairTokens)/int64(max(1, full.PairTokens))
 }
 
 // promoteMark is the size of the rendered history, in tokens, below which a fold
@@ -90,15 +134,13 @@ func (o *Option) lifted(full *Option, mark int) bool {
 	return full.Fits && (o.head() < mark && 10*full.head() > 11*o.head() || 2*o.head() < full.head())
 }
 
-// fair says whether a fold that keeps pairs will do, and if not why.
-func (o *Option) fair(full *Option, limit, mark int, s Settings) compartments.Verdict {
+// fair says whether a fold that keeps pairs may be made, and if not why.
+func (o *Option) fair(full *Option, limit, mark int) compartments.Verdict {
 	switch {
 	case !o.Fits:
 		return compartments.VerdictTarget
 	case limit > 0 && o.After > limit:
 		return compartments.VerdictLimit
-	case full.Selection.last > 0 && o.Selection.last > full.Selection.last*loss(s.Fairness):
-		return compartments.VerdictUnfair
 	case o.lifted(full, mark):
 		return compartments.VerdictSmall
 	}
@@ -107,7 +149,7 @@ func (o *Option) fair(full *Option, limit, mark int, s Settings) compartments.Ve
 
 func (o *Option) weighed(v compartments.Verdict) compartments.Weighed {
 	return compartments.Weighed{Divergence: o.Divergence, Kept: o.Kept, Held: o.Held, Target: o.Target, Pair: o.PairTokens, Raw: o.Raw, NotRaw: o.NotRaw,
-		Behind: o.Behind, After: o.After, Loss: uint64(o.Selection.last), Verdict: v}
+		Behind: o.Behind, After: o.After, Loss: uint64(o.Selection.last), Worth: o.Worth, Verdict: v}
 }
 
 // KeptPairs are the pairs that the fold keeps. Only what Choose returned knows
@@ -147,9 +189,37 @@ func (m *Material) selected(kept int, candidates []Candidate, budget, target int
 		o.Held += m.Pairs[i].Held
 	}
 	raw := o.withinShare(budget, target, s)
+	o.Worth = o.Selection.worth + m.spared(kept, len(candidates), s)
 	o.Behind = o.PairTokens + raw + m.Tail + m.Keeps[max(0, len(m.New)-o.Raw)]
 	o.After = o.Kept + o.Behind
 	return o
+}
+
+// spared is the value of what the first kept pairs show, with so many candidates
+// behind them.
+func (m *Material) spared(kept, behind int, s Settings) int64 {
+	var all []Candidate
+	for i := range m.Pairs[:kept] {
+		all = append(all, m.Pairs[i].Candidates...)
+	}
+	return appliedWorth(all, behind, s)
+}
+
+// appliedWorth is the value of candidates as they are applied, with so many newer
+// ones behind them.
+func appliedWorth(candidates []Candidate, behind int, s Settings) (worth int64) {
+	var points []point
+	for i := range candidates {
+		var below point
+		points, below = legalPoints(points[:0], &candidates[i], len(candidates)-1-i+behind, 1, s)
+		for _, p := range append(points, below) {
+			if p.tier == candidates[i].Applied {
+				worth += p.value
+				break
+			}
+		}
+	}
+	return worth
 }
 
 // choose selects and lays out the new pair of an option whose candidates and

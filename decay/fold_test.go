@@ -110,6 +110,36 @@ func TestChoose_GoesDeeperWhenTheHeadIsFull(t *testing.T) {
 	}
 }
 
+// TestChoose_Spare: the more sparing old pairs is worth, the more of them a fold
+// keeps, at a price in worth that it does not exceed; where the cache is gone none is
+// spared that costs anything.
+func TestChoose_Spare(t *testing.T) {
+	kept := -1
+	for _, spare := range []int{0, 100, 250, 500, 1000} {
+		s := Defaults()
+		s.Spare = spare
+		o := Choose(materialOf(6, 4), 10_000, 9_500, 0, s)
+		most := o.Worth
+		for _, w := range o.Weighed {
+			if w.Verdict != compartments.VerdictTarget {
+				most = max(most, w.Worth)
+			}
+		}
+		if o.Divergence < kept || o.Worth < most/1000*int64(1000-spare) {
+			t.Errorf("%d: %d pairs kept after %d, worth %d of %d", spare, o.Divergence, kept, o.Worth, most)
+		}
+		kept = o.Divergence
+		cold := materialOf(6, 4)
+		cold.Cold = true
+		if c := Choose(cold, 10_000, 9_500, 0, s); c.Worth < most {
+			t.Errorf("%d: worth %d of %d where the cache is gone", spare, c.Worth, most)
+		}
+	}
+	if kept < 3 {
+		t.Errorf("%d pairs are kept at most", kept)
+	}
+}
+
 func TestChoose_ForcedLandsUnderTheLimit(t *testing.T) {
 	m := materialOf(6, 10)
 	o := Choose(m, 9_000, 7_200, 18_000, Defaults())

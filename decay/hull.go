@@ -17,8 +17,12 @@ const tokenUnit = 64
 type loss uint64
 
 // stops are the points at which demotions of a candidate may stop, most tokens
-// first.
-func (s *Settings) stops(points []point) []point {
+// first: what lies below its tiers is the lowest rung of the same hull, so that an
+// anchor is a stop only where it is worth its tokens. below has TierNone for nothing.
+func (s *Settings) stops(points []point, below point) []point {
+	if below.tier != compartments.TierNone {
+		points = append(points, below)
+	}
 	if !s.Ablate.without(AblateHull) {
 		return hull(points)
 	}

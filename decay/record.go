@@ -4,7 +4,7 @@ import "ctxplugin/compartments"
 
 // Record begins the recording of a fold with the moment at which it is weighed.
 func (m Moment) Record(w Window, s Settings) *compartments.Recording {
-	return &compartments.Recording{HalfLife: s.HalfLife, Fairness: s.Fairness, PromoteBelow: s.PromoteBelow, ForceTier: s.ForceTier, Ablate: s.Ablate.String(), DemoteShare: s.DemoteTo, ForceMark: s.ForceMark,
+	return &compartments.Recording{HalfLife: s.HalfLife, PromoteBelow: s.PromoteBelow, ForceTier: s.ForceTier, Ablate: s.Ablate.String(), DemoteShare: s.DemoteTo, ForceMark: s.ForceMark,
 		Floors: s.RecordedFloors(), LeastGain: LeastGain(w.Usable, s), TurnMost: share(w.Usable, s.TurnShare),
 		Moment: compartments.FoldMoment{Grown: m.Growth, Turn: m.Turn, TurnStart: m.TurnStart,
 			Cold: m.Cold, Overflowed: m.Overflowed, Stale: m.Stale, Asked: m.Asked, Pending: m.Pending}}
@@ -13,7 +13,7 @@ func (m Moment) Record(w Window, s Settings) *compartments.Recording {
 // Record adds to a recording what the option's choice followed from. Only what
 // Choose returned has that. perStep is the growth a step, in tokens.
 func (o *Option) Record(r *compartments.Recording, perStep int, prices compartments.Prices) {
-	r.Budget, r.DemoteTo, r.Limit, r.Tail, r.Weighed = o.budget, o.demoteTo, o.limit, o.from.Tail, o.Weighed
+	r.Budget, r.DemoteTo, r.Limit, r.Spare, r.Tail, r.Weighed = o.budget, o.demoteTo, o.limit, o.spare, o.from.Tail, o.Weighed
 	for i := range r.Weighed {
 		r.Weighed[i].Spacing = Spacing(r.Weighed[i].Behind, perStep, prices)
 	}

@@ -24,8 +24,9 @@ func (c *Candidate) raw() int { return c.Compartment.RawTokens - c.Saved }
 // Selection is a tier for every candidate.
 type Selection struct {
 	Tiers     []compartments.Tier
-	Tokens    int // of all: the entries that Layout makes, and what stays raw
-	GroupSize int // compartments in one index line
+	Tokens    int   // of all: the entries that Layout makes, and what stays raw
+	GroupSize int   // compartments in one index line
+	worth     int64 // value of all tiers together
 	last      loss
 	taken     int // demotions of the list
 	fits      bool
@@ -53,8 +54,8 @@ type turn struct {
 // Select picks tiers for candidates, in list order, so that they take at most
 // target tokens. All demotions form one list ordered by value lost per token
 // saved, ties to the older; the selection is its shortest prefix that holds the
-// target. The last steps of the list are the ones into index lines, oldest
-// first, and of discardable compartments out of the window. What no step can
+// target. The last steps of each are into an index line, oldest first, or of a
+// discardable compartment out of the window. What no step can
 // bring under the target is returned as small as policy allows, with Fits
 // false.
 //
@@ -83,6 +84,7 @@ func (list demotions) take(candidates []Candidate, target int, s Settings) Selec
 	renderBeforeRendered(candidates, now, sel.GroupSize, s)
 	for i, p := range now {
 		sel.Tiers[i] = p.tier
+		sel.worth += p.value
 	}
 	sel.entries(candidates, func(_, _, takes int) { sel.Tokens += takes })
 	for i, tier := range sel.Tiers {
@@ -115,19 +117,19 @@ func demotionsOf(candidates []Candidate, group int, s Settings) demotions {
 	}
 	var indexing loss // of the last step into an index line: they go oldest first
 	for i := range candidates {
-		var tail point
-		points, tail = legalPoints(points[:0], &candidates[i], len(candidates)-1-i, group, s)
-		h := s.stops(points)
+		var below point
+		points, below = legalPoints(points[:0], &candidates[i], len(candidates)-1-i, group, s)
+		h := s.stops(points, below)
 		list.now[i] = h[0]
 		list.total += h[0].tokens
 		var before loss
 		for j := 1; j < len(h); j++ {
 			before = max(before, rate(h[j-1], h[j])) // rising on a hull
+			if h[j].tier == below.tier {
+				indexing = max(indexing, before)
+				before = indexing
+			}
 			add(before, step{i, h[j], h[j-1].tokens - h[j].tokens})
-		}
-		if lowest := h[len(h)-1]; tail.tier != compartments.TierNone && tail.tokens < lowest.tokens {
-			indexing = max(indexing, before, rate(lowest, tail))
-			add(indexing, step{i, tail, lowest.tokens - tail.tokens})
 		}
 	}
 	list.turns = inOrder(turns)
@@ -183,6 +185,7 @@ func renderBeforeRendered(candidates []Candidate, now []point, group int, s Sett
 // its tier is TierNone if policy allows neither.
 func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all []point, tail point) {
 	comp := c.Compartment
+	fading := fadingIn(comp)
 	faded := discount(age, s.HalfLife)
 	at := func(t compartments.Tier, tokens int, survival int64) point {
 		return point{t, int64(tokens) * tokenUnit, value(survival, comp.Importance, c.Relevance, faded)}
@@ -209,7 +212,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 			continue
 		}
 		r := comp.Tiers[t]
-		points = append(points, at(t, r.Tokens+headingTokens+pinned, survivalOf(t, r.Survival)))
+		points = append(points, at(t, r.Tokens+headingTokens+pinned, survivalOf(comp, t, &fading, s.Trust)))
 	}
 	if s.ForceTier != compartments.TierNone && len(points) > 0 {
 		points = points[:1]

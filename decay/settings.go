@@ -30,7 +30,7 @@ type Settings struct {
 
 	TurnsAhead int // turns looked back on for the largest turn
 	HalfLife   int // compartments after which value has halved
-	Fairness   int // how many times dearer the last demotion of a partial fold may be than that of a full one
+	Spare      int // share of what the history is worth that a fold may give up to leave all old pairs alone
 
 	WriteBehind int // eligible raw tokens that start the historian
 	StubOver    int // characters above which an output may become an emergency stub, or a superseded part a stub
@@ -39,6 +39,10 @@ type Settings struct {
 	StubShare   int // newest part of the usable window that stays whole, if that is less
 	StubPreview int // characters of an output that its stub shows
 	StubNames   int // characters of identifiers that a stub lists at most
+
+	// Trust is the weight of what is measured of a tier against what is typical of it,
+	// permille. It is for experiments and is not among the user's settings.
+	Trust int64 `json:"-"`
 
 	// Prefer says what a fold that nothing forces is made for.
 	Prefer Prefer `json:"-"`
@@ -79,16 +83,16 @@ func Defaults() Settings {
 		ForceMark: 850, ForceAim: 600,
 		HistoryShare: 160, HistoryMin: 2000, HistoryMax: 40000,
 		TailShare: 200, TailMax: 23000, TailTurns: 5,
-		DemoteTo: 920, PromoteBelow: 800, LeastGain: 50, TurnShare: 250,
-		TurnsAhead: 15, HalfLife: 16, Fairness: 3,
+		DemoteTo: 950, PromoteBelow: 800, LeastGain: 50, TurnShare: 250,
+		TurnsAhead: 15, HalfLife: 16, Spare: 300,
 		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400, StubNames: 4000,
-		Floors: defaultFloors(), Prefer: PreferBalance,
+		Floors: defaultFloors(), Prefer: PreferBalance, Trust: trust,
 	}
 }
 
 // Policy and Renderer name the versions that every fold records: a fold is
 // rendered again only by the renderer that made it.
 const (
-	Policy   = "policy-2"
+	Policy   = "policy-3"
 	Renderer = "render-2"
 )

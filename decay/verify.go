@@ -37,6 +37,7 @@ func Verify(f *compartments.Fold, lookup Lookup, pins PinLookup) []string {
 		differ(name+", tokens of its pair", o.PairTokens, w.Pair)
 		differ(name+", compartments left raw", o.Raw, w.Raw)
 		differ(name+", its last loss", uint64(o.Selection.last), w.Loss)
+		differ(name+", its worth", o.Worth, w.Worth)
 		differ(name+", tokens after it", w.Kept+w.Behind, w.After)
 	}
 	differ("pair from which it renders", again.Made.Divergence, f.Divergence)
@@ -93,7 +94,7 @@ type Replayed struct {
 
 // recordedSettings are the recorded settings that selection and choice read.
 func recordedSettings(r *compartments.Recording) Settings {
-	s := Settings{HalfLife: r.HalfLife, Fairness: r.Fairness, ForceTier: r.ForceTier, PromoteBelow: r.PromoteBelow}
+	s := Settings{HalfLife: r.HalfLife, Spare: r.Spare, Trust: trust, ForceTier: r.ForceTier, PromoteBelow: r.PromoteBelow}
 	copy(s.Floors[:], r.Floors)
 	s.Ablate, _ = ParseAblation(r.Ablate) // a name that is gone replaces nothing
 	return s
@@ -107,6 +108,10 @@ func Replay(r *compartments.Recording, lookup Lookup) (*Replayed, error) {
 	}
 	s := recordedSettings(r)
 	out := &Replayed{}
+	all, err := recorded(r, compartments.Weighed{}, lookup)
+	if err != nil {
+		return nil, err
+	}
 	for _, w := range r.Weighed {
 		candidates, err := recorded(r, w, lookup)
 		if err != nil {
@@ -114,18 +119,14 @@ func Replay(r *compartments.Recording, lookup Lookup) (*Replayed, error) {
 		}
 		o := Option{Divergence: w.Divergence, Candidates: candidates, Kept: w.Kept, Held: w.Held, Rest: r.Rest, Saves: r.Saves, NotRaw: w.NotRaw, Behind: w.Behind, After: w.After}
 		o.withinShare(r.Budget, r.DemoteTo, s)
+		o.Worth = o.Selection.worth + appliedWorth(all[:len(all)-len(candidates)], len(candidates), s)
 		out.Options = append(out.Options, o)
 	}
-	full := &out.Options[0]
-	if out.Made = full; full.Divergence != 0 {
+	if out.Options[0].Divergence != 0 {
 		return nil, fmt.Errorf("the recording does not begin with the full fold")
 	}
-	for i := range out.Options[1:] {
-		if o := &out.Options[i+1]; o.fair(full, r.Limit, promoteMark(r.Budget, s), s) == compartments.VerdictMade {
-			out.Made = o
-			break
-		}
-	}
+	made, _ := best(out.Options, r.Limit, promoteMark(r.Budget, s), s)
+	out.Made = &out.Options[made]
 	return out, nil
 }
 

@@ -88,32 +88,31 @@ func (s *explainedSelection) pick(target int) (tiers []string, taken int) {
 			}
 		}
 		now[i] = at
-		nth, last := 0, uint64(0)
-		for {
+		points := slices.Clone(c.Points)
+		if c.Below != nil {
+			below := *c.Below
+			if below.Tier == "index" {
+				below.Tokens = below.Spans*unit + (indexLine*unit+int64(group)-1)/int64(group)
+			}
+			points = append(points, below)
+		}
+		for nth := 0; ; nth++ {
 			var next *explainedPoint
-			for j := range c.Points {
-				if p := &c.Points[j]; p.Tokens < at.Tokens && (next == nil || lost(at, *p) < lost(at, *next)) {
+			for j := range points {
+				if p := &points[j]; p.Tokens < at.Tokens && (next == nil || lost(at, *p) < lost(at, *next)) {
 					next = p
 				}
 			}
 			if next == nil {
 				break
 			}
-			last = lost(at, *next)
-			list = append(list, step{i, nth, last, *next})
+			loss := lost(at, *next)
+			if c.Below != nil && next.Tier == c.Below.Tier { // oldest first
+				lines = max(lines, loss)
+				loss = lines
+			}
+			list = append(list, step{i, nth, loss, *next})
 			at = *next
-			nth++
-		}
-		if c.Below == nil {
-			continue
-		}
-		below := *c.Below
-		if below.Tier == "index" {
-			below.Tokens = below.Spans*unit + (indexLine*unit+int64(group)-1)/int64(group)
-		}
-		if below.Tokens < at.Tokens {
-			lines = max(lines, last, lost(at, below))
-			list = append(list, step{i, nth, lines, below})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b step) int {

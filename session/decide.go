@@ -126,7 +126,7 @@ func (p *pass) largestTurn(running int) int {
 // material gathers the pairs of the head that can be rendered again and the
 // compartments behind them that end at or before the cut without a gap.
 func (p *pass) material(cut int) decay.Material {
-	var m decay.Material
+	m := decay.Material{Cold: p.cold}
 	applied := map[compartments.CompartmentID]compartments.Tier{}
 	for _, pair := range p.st.Layout {
 		for _, item := range pair.Items {

@@ -352,7 +352,7 @@ func TestPin_Discardable(t *testing.T) {
 	h.pinRange(c.First, c.Last, compartments.Discardable)
 	cfg := testConfig(h.store)
 	cfg.Settings.HistoryMin, cfg.Settings.HistoryMax = 250, 250 // a budget that it does not hold for long
-	cfg.Settings.Fairness = 1                                   // and no old pair is spared
+	cfg.Settings.Spare = 0                                      // and no old pair is spared
 	h.s = startSessions(t, cfg)
 	for i := range 100 {
 		h.turn(words(i), 2, 3000)

@@ -9,7 +9,7 @@ import (
 	"ctxplugin/historian"
 )
 
-// mention is what one message opens, and the identifiers that it names.
+// mention is what one message opens, and the identifiers that a person names in it.
 type mention struct {
 	names  []string
 	opened []openedRange
@@ -151,8 +151,10 @@ func (p *pass) readMentions(ctx context.Context, order []compartments.Ordinal) e
 // mentions reports whether a message can open or name anything.
 func mentions(e *compartments.Entry) bool { return e.Role != compartments.RoleTool }
 
-// mentionIn reads the words and the arguments of a message. What the host wrote, what
-// the model thought and what a call returned recalls nothing.
+// mentionIn reads the words of a person, and which ranges calls opened. What the host
+// wrote and what the model said and did recalls nothing: it names what it works on,
+// which is in view, and what it names is needed again no more often than the rest
+// (docs/lab.md).
 func mentionIn(m *compartments.Message) mention {
 	var out mention
 	if m.Summary {
@@ -161,7 +163,7 @@ func mentionIn(m *compartments.Message) mention {
 	for i := range m.Parts {
 		switch part := &m.Parts[i]; part.Kind {
 		case compartments.PartText:
-			if !part.Synthetic && !part.Ignored {
+			if m.RealUser() && !part.Synthetic && !part.Ignored {
 				out.names = append(out.names, historian.NamesIn(part.Text, false)...)
 			}
 		case compartments.PartTool:
@@ -169,9 +171,7 @@ func mentionIn(m *compartments.Message) mention {
 				if first, last, ok := expand.Opened([]byte(part.Input)); ok {
 					out.opened = append(out.opened, openedRange{first, last})
 				}
-				continue
 			}
-			out.names = append(out.names, historian.NamesIn(part.Input, true)...)
 		}
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 // tight are settings under which a small session fades quickly.
 func tight(store session.Store) session.Config {
 	cfg := testConfig(store)
-	cfg.Settings.HistoryMax, cfg.Settings.HistoryMin, cfg.Settings.HalfLife = 900, 900, 8
+	cfg.Settings.HistoryMax, cfg.Settings.HistoryMin, cfg.Settings.HalfLife = 850, 850, 8
 	return cfg
 }
 
@@ -104,7 +104,7 @@ func TestRecall(t *testing.T) {
 			if n == 39 {
 				h.tool("read", `{"filePath":"file17.go"}`)
 			}
-		}, 2000},
+		}, 1000},
 		{"opened", func(h *host, n int) {
 			if n == 39 {
 				h.tool("ctx_expand", `{"first":18,"last":20}`)

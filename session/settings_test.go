@@ -41,12 +41,12 @@ var promises = []promise{
 	{"tailMost", 1000, func(s *decay.Settings) *int { return &s.TailMax }, asked(raw), less, nil},
 	{"tailTurns", 40, func(s *decay.Settings) *int { return &s.TailTurns }, asked(raw), more, nil},
 	{"demoteTo", 40, func(s *decay.Settings) *int { return &s.DemoteTo }, narrow(asked(weight)), less, nil},
-	{"promoteBelow", 0, func(s *decay.Settings) *int { return &s.PromoteBelow }, byPressure(widened), less, nil},
+	{"promoteBelow", 0, promoteMark, byPressure(widened), less, nil},
 	{"leastGain", 50, func(s *decay.Settings) *int { return &s.LeastGain }, asked(folds), less, nil},
 	{"turnShare", 100, func(s *decay.Settings) *int { return &s.TurnShare }, untilFoldInTurn, more, nil},
 	{"turnsAhead", 1, func(s *decay.Settings) *int { return &s.TurnsAhead }, byPressure(afterLargeTurn), more, nil},
-	{"halfLife", 4, func(s *decay.Settings) *int { return &s.HalfLife }, narrow(asked(olderHalf)), less, nil},
-	{"fairness", 1000, func(s *decay.Settings) *int { return &s.Fairness }, narrow(keptPairs), more, nil},
+	{"halfLife", 1000, func(s *decay.Settings) *int { return &s.HalfLife }, narrow(asked(olderHalf)), more, nil},
+	{"spare", 100, func(s *decay.Settings) *int { return &s.Spare }, narrow(keptPairs), more, nil},
 	{"outputReserveCap", 8000, func(s *decay.Settings) *int { return &s.ReserveCap }, byPressure(reserving(64_000)), more, nil},
 	{"outputReserveUnknown", 5000, func(s *decay.Settings) *int { return &s.ReserveUnknown }, byPressure(reserving(0)), more, nil},
 	{"outputReserveShare", 5, func(s *decay.Settings) *int { return &s.ReserveShare }, byPressure(reserving(64_000)), more, nil},
@@ -362,6 +362,12 @@ func rereading(h *host) int {
 		h.request()
 	}
 	return askedAt(1, 100, stubs)(h)
+}
+
+// promoteMark is promoteBelow where nothing but it speaks against sparing old pairs.
+func promoteMark(s *decay.Settings) *int {
+	s.Spare = 1000
+	return &s.PromoteBelow
 }
 
 // widened is what the history takes after the first fold in a window that has room for

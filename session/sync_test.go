@@ -293,7 +293,7 @@ func idOf(raw string) string {
 func TestSync_ResultsOfTheirOwn(t *testing.T) {
 	for _, size := range []int{200, 1500, 40_000} {
 		h := start(t, 16_000)
-		for turn := range 14 {
+		for turn := range 20 {
 			h.user(words(turn))
 			h.request()
 			for step := range 3 {

@@ -18,31 +18,31 @@ const floorShare = 500
 // under the same budget, and asks all probes; and it tries a floor on each, against
 // the choice without it that may take as many tokens.
 func (r *runner) ablate(h *history, c Condition, cs []compartments.Compartment) {
-	share := r.o.middle()
+	share, policy := r.o.middle(), r.policy
 	if c.Name == oracle {
-		cs = h.weighed(slices.Clone(cs)) // floors ask what is held
+		cs, policy = h.weighed(slices.Clone(cs)), trusting // floors ask what is held
 	}
 	if c.Name == oracle { // which has all of it in much less
 		share = slices.Min(r.o.Shares)
 	}
 	for _, at := range h.moments() {
 		rec := ShownRecord{Condition: c, Form: FormTiers, Against: againstNone, Share: share, Budget: h.budget(at, share), Upto: at}
-		r.show(h, rec, h.tiered(before(cs, at), rec.Budget, r.policy, r.count))
+		r.show(h, rec, h.tiered(before(cs, at), rec.Budget, policy, r.count))
 	}
 	for d := range fixtures.Dimensions {
 		without := h.without(d, cs, r.count)
-		held := r.policy
+		held := policy
 		held.Floors[d.Survival()] = floorShare
 		for _, at := range h.moments() {
 			rec := ShownRecord{Condition: c, Form: FormTiers, Share: share, Budget: h.budget(at, share), Upto: at}
 			rec.Removed = d.String()
-			r.show(h, rec, h.tiered(before(without, at), rec.Budget, r.policy, r.count))
+			r.show(h, rec, h.tiered(before(without, at), rec.Budget, policy, r.count))
 			// A floor may not hold the budget, so it is set against the same tokens.
 			rec.Removed, rec.Floor = "", d.String()
 			floored := h.tiered(before(cs, at), rec.Budget, held, r.count)
 			r.show(h, rec, floored)
 			rec.Floor, rec.Against, rec.Budget = "", d.String(), max(rec.Budget, floored.tokens)
-			r.show(h, rec, h.tiered(before(cs, at), rec.Budget, r.policy, r.count))
+			r.show(h, rec, h.tiered(before(cs, at), rec.Budget, policy, r.count))
 		}
 	}
 }

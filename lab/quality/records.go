@@ -104,7 +104,7 @@ type ShownRecord struct {
 	Condition Condition      `json:"condition"`
 	Repeat    int            `json:"repeat"`
 	Form      Form           `json:"form"`
-	Level     string         `json:"level,omitempty"`   // of form flat the tier, of forms less and counted the one that is missing
+	Level     string         `json:"level,omitempty"`   // of form flat the tier, of form less the one that is missing
 	Removed   string         `json:"removed,omitempty"` // the dimension that was taken out of all tiers
 	Floor     string         `json:"floor,omitempty"`   // the dimension that policy held at half
 	Against   string         `json:"against,omitempty"` // what another is held against: no floor, and the tokens that the one on this dimension took; none: all dimensions

@@ -77,6 +77,13 @@ var even = func() decay.Settings {
 	return s
 }()
 
+// trusting is the policy that takes the survival of a tier as it stands.
+var trusting = func() decay.Settings {
+	s := decay.Defaults()
+	s.Trust = 1000
+	return s
+}()
+
 // runner makes the records of one run.
 type runner struct {
 	o       Options
@@ -243,21 +250,20 @@ func (r *runner) forms(h *history, rec ShownRecord, cs []compartments.Compartmen
 	if rec.Condition.Name == canonical {
 		put(FormTiers, "", before(cs, rec.Upto), r.policy)
 		put(FormEven, "", before(cs, rec.Upto), even)
-		put(FormCounted, "", counted(before(cs, rec.Upto)), r.policy)
-		put(FormCounted, compartments.TierDense.String(), less(counted(before(cs, rec.Upto)), compartments.TierDense), r.policy)
+		put(FormMeasured, "", before(cs, rec.Upto), trusting)
 		rec.Form, rec.Level = FormTwo, ""
 		show(rec, two(cs[:rec.Upto], rec.Budget, r.count))
 		for _, tier := range compartments.Rendered[:len(compartments.Rendered)-1] {
 			put(FormLess, tier.String(), less(before(cs, rec.Upto), tier), r.policy)
 		}
 	} else {
-		put(FormTiers, "", h.averaged(before(cs, rec.Upto)), r.policy)
+		put(FormTiers, "", h.averaged(before(cs, rec.Upto)), trusting)
 	}
 	if len(h.session.Items) > 0 {
 		if rec.Condition.Name == canonical {
-			put(FormMean, "", h.averaged(before(cs, rec.Upto)), r.policy)
+			put(FormMean, "", h.averaged(before(cs, rec.Upto)), trusting)
 		}
-		put(FormWorth, "", h.weighed(before(cs, rec.Upto)), r.policy)
+		put(FormWorth, "", h.weighed(before(cs, rec.Upto)), trusting)
 	}
 	for _, tier := range compartments.Rendered {
 		rec.Form, rec.Level = FormFlat, tier.String()

@@ -18,11 +18,10 @@ const (
 	FormWorth Form = "worth" // tiers, chosen by what they hold of the planted items
 	FormEven  Form = "even"  // tiers, chosen without regard to age
 	FormLess  Form = "less"  // tiers, without one of them
-	// FormCounted is tiers, chosen by the survival in those dimensions alone of which a
-	// compartment has something. With a level that tier is missing besides.
-	FormCounted Form = "counted"
-	FormMean    Form = "mean" // tiers, chosen by what each holds on average
-	FormTwo     Form = "two"  // compact and full alone, newest first
+	// FormMeasured is tiers, chosen by what is measured of each compartment alone.
+	FormMeasured Form = "measured"
+	FormMean     Form = "mean" // tiers, chosen by what each holds on average
+	FormTwo      Form = "two"  // compact and full alone, newest first
 )
 
 // shown is what a model would read of the history.
@@ -195,39 +194,6 @@ func (h *history) averaged(cs []compartments.Compartment) []compartments.Compart
 		for t, r := range cs[i].Tiers {
 			for d := range r.Survival {
 				r.Survival[d] = uint16(mean[t])
-			}
-			tiers[t] = r
-		}
-		cs[i].Tiers = tiers
-	}
-	return cs
-}
-
-// counted gives dimensions of which a compartment has nothing, and which count as
-// whole at every tier, the survival of the others: otherwise what is not there makes
-// a small tier look good.
-func counted(cs []compartments.Compartment) []compartments.Compartment {
-	for i := range cs {
-		whole := [compartments.Dimensions]bool{}
-		for d := range whole {
-			whole[d] = true
-			for _, r := range cs[i].Tiers {
-				whole[d] = whole[d] && r.Survival[d] == 1000
-			}
-		}
-		tiers := map[compartments.Tier]compartments.Rendition{}
-		for t, r := range cs[i].Tiers {
-			sum, n := 0, 0
-			for d, all := range whole {
-				if !all {
-					sum += int(r.Survival[d])
-					n++
-				}
-			}
-			for d, all := range whole {
-				if all && n > 0 {
-					r.Survival[d] = uint16(sum / n)
-				}
 			}
 			tiers[t] = r
 		}

@@ -52,7 +52,7 @@ type ShownRow struct {
 	Recorded  bool // of recorded sessions: names that come again
 	Condition Condition
 	Form      Form
-	Level     string // of form flat the tier that does best on the tuned bank; of forms less and counted the one that is missing
+	Level     string // of form flat the tier that does best on the tuned bank; of form less the one that is missing
 	Share     int
 	Tokens    int // mean taken
 	Budget    int // mean
@@ -60,7 +60,7 @@ type ShownRow struct {
 	ByKind    [fixtures.Dimensions]Estimate
 	ByClass   [fixtures.Relevances]Estimate
 	Over      Estimate // points above flat, of other forms
-	Under     Estimate // of forms less and counted: points below form tiers
+	Under     Estimate // of forms less and measured: points below form tiers
 	Tiers     map[string]int
 
 	seeds []Tally
@@ -416,7 +416,7 @@ func shownRows(records []Record) []ShownRow {
 			switch {
 			case b.Form == FormFlat:
 				out[i].Over = Paired(out[i].seeds, b.seeds)
-			case b.Form == FormTiers && (out[i].Form == FormLess || out[i].Form == FormCounted):
+			case b.Form == FormTiers && (out[i].Form == FormLess || out[i].Form == FormMeasured):
 				out[i].Under = Paired(b.seeds, out[i].seeds)
 			}
 		}

@@ -113,7 +113,7 @@ func (s *Summary) found(title string, of func(*ShownRow) bool) Table {
 		if r.Form != FormFlat && r.Form != FormRaw {
 			above = r.Over.String()
 		}
-		if r.Form == FormLess || r.Form == FormCounted {
+		if r.Form == FormLess || r.Form == FormMeasured {
 			under = r.Under.String()
 		}
 		t.add(r.Condition.String(), r.shown(), tenths(r.Share)+" %", number(r.Tokens), r.Success.String(), above, under)
@@ -139,7 +139,7 @@ func (s *Summary) split(title string, n int, name func(int) string, of func(*Sho
 	}
 	for i := range s.Budgets {
 		r := &s.Budgets[i]
-		if r.Bank != fixtures.Held || r.Recorded || r.Share != middle || r.Condition.Name == grounded || r.Condition.Name == cascaded || r.Form == FormLess || r.Form == FormCounted {
+		if r.Bank != fixtures.Held || r.Recorded || r.Share != middle || r.Condition.Name == grounded || r.Condition.Name == cascaded || r.Form == FormLess || r.Form == FormMeasured {
 			continue
 		}
 		row := []string{r.Condition.String(), r.shown()}
@@ -180,10 +180,6 @@ func (r *ShownRow) shown() string {
 		return "flat " + r.Level
 	case FormLess:
 		return "tiers without " + r.Level
-	case FormCounted:
-		if r.Level != "" {
-			return "counted, without " + r.Level
-		}
 	}
 	return string(r.Form)
 }

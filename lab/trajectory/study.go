@@ -17,7 +17,7 @@ import (
 const (
 	Ours            = "ours"
 	OursNoStubs     = "ours, no stubs"
-	OursFair        = "ours, fairness 1"
+	OursFair        = "ours, no pair spared"
 	FullHistory     = "full history"
 	HardTruncation  = "hard truncation"
 	Staged          = "hot, warm, cold"
@@ -248,8 +248,8 @@ func (s *study) window(ctx context.Context, i, window int) ([]Record, error) {
 	return out, nil
 }
 
-// removed runs ours without stubs, with a fairness that spares no old pair at the
-// expense of newer work, and without each of the tiers.
+// removed runs ours without stubs, without sparing old pairs at the expense of
+// newer work, and without each of the tiers.
 func (s *study) removed(ctx context.Context, i int) ([]Record, error) {
 	script, err := s.script(i)
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *study) removed(ctx context.Context, i int) ([]Record, error) {
 		return nil, err
 	}
 	fair := decay.Defaults()
-	fair.Fairness = 1
+	fair.Spare = 0
 	set.Settings = &fair
 	if err := run(set, OursFair); err != nil {
 		return nil, err
