@@ -82,7 +82,7 @@ func Defaults() Settings {
 		WindowUnknown: 64000, FixedUnknown: 8000,
 		ForceMark: 850, ForceAim: 600,
 		HistoryShare: 160, HistoryMin: 2000, HistoryMax: 40000,
-		TailShare: 200, TailMax: 23000, TailTurns: 5,
+		TailShare: 200, TailMax: 24000, TailTurns: 5,
 		DemoteTo: 950, PromoteBelow: 800, LeastGain: 50, TurnShare: 250,
 		TurnsAhead: 15, HalfLife: 16, Spare: 300,
 		WriteBehind: 6000, StubOver: 800, StubChars: 2000, StubTurns: 6, StubShare: 70, StubPreview: 400, StubNames: 4000,
