@@ -253,6 +253,9 @@ func (o *Option) choose(budget, target int, s Settings) (raw int) {
 
 // opening is the most tokens that the new pair takes besides its entries.
 func (o *Option) opening() int {
+	if len(o.Candidates) == 0 {
+		return 0 // there is none
+	}
 	n := Preamble(o.Divergence == 0)
 	if len(o.Rest) > 0 {
 		n += awayTokens

@@ -30,10 +30,10 @@ func TestSurvival(t *testing.T) {
 		trust  int64
 		want   [4]int64 // before renderedMost
 	}{
-		{"half and half", [4]uint16{1000, 900, 600, 0}, trust, [4]int64{995, 850, 625, 100}},
-		{"nothing fades", [4]uint16{1000, 1000, 1000, 1000}, trust, [4]int64{995, 900, 825, 600}},
+		{"half and half", [4]uint16{1000, 900, 600, 0}, trust, [4]int64{995, 875, 675, 175}},
+		{"nothing fades", [4]uint16{1000, 1000, 1000, 1000}, trust, [4]int64{995, 925, 875, 675}},
 		{"as measured", [4]uint16{1000, 900, 600, 0}, 1000, [4]int64{1000, 900, 600, 0}},
-		{"as is typical", [4]uint16{1000, 900, 600, 0}, 0, [4]int64{990, 800, 650, 200}},
+		{"as is typical", [4]uint16{1000, 900, 600, 0}, 0, [4]int64{990, 850, 750, 350}},
 	} {
 		comp := of(c.shares)
 		fading := fadingIn(comp)
