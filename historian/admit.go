@@ -41,6 +41,9 @@ func (r *record) nameReserve(level, ceiling int, count func(string) int) int {
 	return min(need, nameRoom[level], ceiling/5)
 }
 
+// goingOn is the room at compact of a request that an earlier run began.
+const goingOn = 36
+
 // briefTitle is the room of a title that stands above the request itself.
 const briefTitle = 56
 
@@ -52,17 +55,20 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 	var all []candidate
 	if above == nil {
 		for i := range lines {
-			all = append(all, candidate{&lines[i], 1 << 30, 0})
+			all = append(all, candidate{l: &lines[i], limit: 1 << 30})
 		}
 	} else {
 		for _, q := range above.lines {
-			all = append(all, candidate{q.line, extent(q.text) + 2, 0})
+			all = append(all, candidate{l: q.line, limit: extent(q.text) + 2})
 		}
 	}
 	inOrder(all, level)
 	p.spans = r.spans
 	if level != atCompact && r.force != nil && strings.HasPrefix(p.title, r.continues()+" ") {
 		p.title = r.continues() + " " + r.force.shown
+	}
+	if level == atCompact && r.force != nil && strings.HasPrefix(p.title, r.continues()+" ") {
+		p.title = r.continues() + " " + shorten(r.force.shown, goingOn) // an entry before says the rest
 	}
 	title := fmt.Sprintf("[%d-%d] %s", r.first, r.last, p.title)
 	if lead := r.lead(); level != atCompact && extent(p.title) > briefTitle && r.force == nil && lead >= 0 && letters(r.asks[lead].text, 400) != letters(p.title, 400) {

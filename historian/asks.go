@@ -92,7 +92,8 @@ func (r *record) collectAsks(v *view) {
 // weigh is how much a sentence of a person matters where there is room for few: by
 // the limits, values and names in it.
 func (v *view) weigh(text string) int {
-	n := 2*v.news(text) + min(countNames(text), 2)
+	all, news := v.names(text)
+	n := 2*news + min(all, 2)
 	if hasAny(strings.ToLower(text), constraints) {
 		n += 3
 	}
@@ -192,7 +193,7 @@ func (a *ask) gist(title string, limit int) string {
 	texts := make([]string, len(a.units))
 	for i, u := range a.units {
 		texts[i] = beyond(safe(u.text), title)
-		if l := letters(texts[i], 400); l == "" || strings.Contains(known, l) {
+		if l := letters(unfilled(texts[i]), 400); l == "" || strings.Contains(known, l) {
 			continue
 		}
 		s := 0

@@ -116,12 +116,20 @@ func (b *Builtin) write(v *view, r Range, force *request) (compartments.Compartm
 	c.Events = rec.events()
 	c.Strategy = compartments.StrategyCanonical
 	c.Generator = Generator
-	for _, f := range c.Facts {
-		if f.Kind == factRequest {
-			return c, rec, lines, &request{ord: f.Ordinal, title: f.Text}
-		}
+	if last := lastRequest(c.Facts); last != nil {
+		force = last
 	}
 	return c, rec, lines, force
+}
+
+// lastRequest is what the facts of a compartment tell was asked last; nil for nothing.
+func lastRequest(facts []compartments.Fact) *request {
+	for i := len(facts) - 1; i >= 0; i-- {
+		if f := &facts[i]; f.Kind == factRequest {
+			return &request{ord: f.Ordinal, title: f.Text}
+		}
+	}
+	return nil
 }
 
 // frame fills what a compartment says about its run.
@@ -142,10 +150,8 @@ func frame(r Range, from, to int) compartments.Compartment {
 // inForce is the request that the newest of the earlier compartments worked on.
 func inForce(prior []compartments.Compartment) *request {
 	for i := len(prior) - 1; i >= 0 && i >= len(prior)-8; i-- {
-		for _, f := range prior[i].Facts {
-			if f.Kind == factRequest {
-				return &request{ord: f.Ordinal, title: f.Text}
-			}
+		if last := lastRequest(prior[i].Facts); last != nil {
+			return last
 		}
 	}
 	return nil

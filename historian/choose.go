@@ -13,6 +13,7 @@ type candidate struct {
 	l     *line
 	limit int    // extent of the form above
 	names uint64 // of the record, that its longest form shows
+	wide  int    // extent of that form
 }
 
 // inOrder sorts candidates: what must stand first, then by message.
@@ -51,7 +52,7 @@ func (r *record) rank(c *candidate, level int, known uint64) int {
 	}
 	switch c.l.sec {
 	case secAsked, secAnswered:
-		n += 10 // what people want goes before what came of it
+		n += 13 // what people want goes before what came of it
 		gain /= 2
 	case secChanged, secGit:
 		n += 12
@@ -60,6 +61,8 @@ func (r *record) rank(c *candidate, level int, known uint64) int {
 	case secOutcome:
 		if c.l.dim == compartments.Uncertainty {
 			n += 8 // what does not hold
+		} else if c.names == 0 && c.wide <= politeExtent {
+			n -= 20
 		}
 	case secFailed:
 		gain /= 2 // where it broke is mostly not where the work goes on
@@ -74,19 +77,28 @@ func (r *record) rank(c *candidate, level int, known uint64) int {
 	if c.l.chat {
 		n -= 8 // what is about to be done shows in what was done
 	}
-	return n + min(gain, mostGain) - extent(c.l.forms[level][0])/10
+	return n + min(gain, mostGain) - c.wide/10
 }
 
-// shown is the set of the record's names that a text shows.
+// shown is the set of the record's names that a text shows. A file is known by its
+// bare name.
 func (r *record) shown(text string) uint64 {
 	var set uint64
-	for i, n := range r.names {
-		if strings.Contains(text, n) || fileLike(n) && strings.Contains(text, baseName(n)) {
+	var has [256]bool
+	for i := 0; i < len(text); i++ {
+		has[text[i]] = true
+	}
+	for i, n := range r.calls {
+		if has[n[0]] && has[n[len(n)-1]] && strings.Contains(text, n) {
 			set |= 1 << i
 		}
 	}
 	return set
 }
+
+// politeExtent is the extent up to which an outcome that names nothing is hardly more
+// than a courtesy.
+const politeExtent = 32
 
 // mostGain is the most that a line gains by the names that it brings.
 const mostGain = 34
@@ -100,21 +112,28 @@ type filling struct {
 	ceiling  int
 	used     int
 	labelled [sections]bool
-	whole    string   // the title's letters
-	said     []string // the letters of what is admitted
-	known    uint64   // the names that stand in it
+	whole    string            // the title's letters
+	said     []string          // the letters of what is admitted
+	known    uint64            // the names that stand in it
+	told     []map[string]bool // the words of its sentences
 }
+
+// leastLine is the fewest tokens that a line takes.
+const leastLine = 6
 
 // fill admits candidates, the best first, while they fit the room, and returns those
 // for which there was none.
 func (f *filling) fill(all []candidate, room int) (left []candidate) {
 	level := f.p.level
 	for i := range all {
-		if forms := all[i].l.forms[level]; level != atFull && len(forms) > 0 {
-			all[i].names = f.r.shown(forms[0])
+		if forms := all[i].l.forms[level]; level != atFull && len(forms) > 0 && all[i].wide == 0 {
+			all[i].names, all[i].wide = f.r.shown(forms[0]), extent(forms[0])
 		}
 	}
 	for len(all) > 0 {
+		if f.used+leastLine > room && !all[0].l.stays(level) {
+			return append(left, all...)
+		}
 		at := 0
 		if level != atFull && !all[0].l.stays(level) {
 			best := f.r.rank(&all[0], level, f.known)
@@ -152,6 +171,9 @@ func (f *filling) take(c *candidate, room int) (crowded bool) {
 		if c.l.sec == secAsked && f.whole == folded {
 			return false // the title is the request
 		}
+		if k == 0 && c.names&^f.known == 0 && !c.l.stays(level) && f.reworded(c.l.telling()) && (level != atFull || f.r.shown(text)&^f.named() == 0) {
+			return false
+		}
 		cost := f.count(text) + 2
 		if level != atCompact && c.l.ord != 0 {
 			cost += 4
@@ -167,11 +189,52 @@ func (f *filling) take(c *candidate, room int) (crowded bool) {
 		f.labelled[c.l.sec] = true
 		f.p.lines = append(f.p.lines, placed{c.l, text})
 		f.said = append(f.said, folded)
-		f.known |= f.r.shown(text)
+		if level != atFull {
+			f.known |= f.r.shown(text)
+		}
+		if words := c.l.telling(); len(words) > 0 {
+			set := make(map[string]bool, len(words))
+			for _, w := range words {
+				set[w] = true
+			}
+			f.told = append(f.told, set)
+		}
 		return false
 	}
 	return crowded
 }
+
+// reworded reports a sentence nearly all of whose words stand in one that is admitted.
+func (f *filling) reworded(words []string) bool {
+	if len(words) < 4 {
+		return false
+	}
+	for _, set := range f.told {
+		same := 0
+		for _, w := range words {
+			if set[w] {
+				same++
+			}
+		}
+		if 100*same >= rewordedShare*len(words) {
+			return true
+		}
+	}
+	return false
+}
+
+// named are the names that the admitted lines show.
+func (f *filling) named() uint64 {
+	set := f.known
+	for i := range f.p.lines {
+		set |= f.r.shown(f.p.lines[i].text)
+	}
+	return set
+}
+
+// rewordedShare is the share of the words of a sentence, in percent, that makes it the
+// same as another.
+const rewordedShare = 80
 
 // sort puts the lines in the order in which they are shown.
 func (p *page) sort() {

@@ -76,6 +76,14 @@ func (r *record) facts() []compartments.Fact {
 	} else if r.force != nil && r.force.title != "" {
 		add(r.force.ord, factRequest, r.force.title, words(r.force.title))
 	}
+	// What was asked last is what goes on behind the run.
+	for i := len(r.asks) - 1; i > r.lead(); i-- {
+		if a := &r.asks[i]; a.width >= 24 && !a.answering && (a.text == "" || a.text[0] < '0' || a.text[0] > '9') { // point by point is an answer
+			t := titleOf(a.units)
+			add(a.ord, factRequest, t, words(t))
+			break
+		}
+	}
 	for i := range r.files {
 		f := &r.files[i]
 		verb := "changed "

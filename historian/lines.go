@@ -46,6 +46,7 @@ type line struct {
 	forms [levels][]string // longest first; none: the level does not show the line
 	must  bool             // shortened, never dropped
 	chat  bool             // announces, agrees or sounds out
+	words []string         // that tell a sentence from others; none for what is no sentence
 	dim   compartments.Dimension
 	probe string // what tells that a tier still holds it; "" means the beginning of the text
 }
@@ -53,6 +54,17 @@ type line struct {
 // stays reports a line that is shortened at a level and never dropped. At compact the
 // title stands for the request.
 func (l *line) stays(level int) bool { return l.must && !(level == atCompact && l.sec == secAsked) }
+
+// telling are the words that tell a sentence from others; none for what is no sentence.
+func (l *line) telling() []string {
+	switch l.sec {
+	case secOutcome, secWhy, secSteps:
+		if l.words == nil && len(l.forms[atFull]) > 0 {
+			l.words = telling(l.forms[atFull][0])
+		}
+	}
+	return l.words
+}
 
 // lines turns the record into lines.
 func (r *record) lines() []line {
@@ -87,7 +99,7 @@ func (r *record) lines() []line {
 		add(line{sec: secSteps, prio: prio - i/4, ord: s.ord, seq: s.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(s.text, 230, 120), sizes(s.text, 140, 80), sizes(s.text, 120, 80)}})
 	}
 	for _, d := range r.details {
-		add(line{sec: secSteps, prio: prio - 14 + min(d.score, 12), ord: d.ord, seq: d.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 230, 120), sizes(d.text, 140, 110), sizes(d.text, 120, 80)}})
+		add(line{sec: secSteps, prio: prio - 10 + min(d.score, 14), ord: d.ord, seq: d.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(d.text, 230, 120), sizes(d.text, 140, 110), sizes(d.text, 120, 80)}})
 	}
 	r.failureLines(add)
 	r.mendedLines(add)

@@ -23,11 +23,11 @@ func (v *view) tell() {
 // mostNews bounds what a text counts for by the names it brings.
 const mostNews = 4
 
-// news is how much a text of the run brings that the rest of it does not say:
-// names that came up in the run and are hardly said again.
-func (v *view) news(text string) int {
-	n := 0
+// names counts the names of a text of the run, and how much it brings that the rest of
+// the run does not say: by names that came up in it and are hardly said again.
+func (v *view) names(text string) (all, news int) {
 	scanNames(text, func(name string, k kind) {
+		all++
 		key := nameKey(name, k)
 		id, ok := v.lex.ids[key]
 		if !ok {
@@ -38,13 +38,13 @@ func (v *view) news(text string) int {
 		switch {
 		case k == kindNumber || k == kindWord:
 			if rare < 2 {
-				n++
+				news++
 			}
 		case born && rare < 3:
-			n += 2
+			news += 2
 		case born && rare < 4 || rare < 2:
-			n++
+			news++
 		}
 	})
-	return min(n, mostNews)
+	return all, min(news, mostNews)
 }

@@ -99,7 +99,7 @@ func standing(ms []message, concluded bool) *said {
 		}
 		for j := len(units) - 1; j >= 0; j-- {
 			u := units[j]
-			if width(u.text) < 12 || u.kind == unitHeader {
+			if width(u.text) < 12 || u.kind == unitHeader || nameAlone(u.text) {
 				continue
 			}
 			n := 10 - 2*narrations + min(2, countNames(u.text))
@@ -109,9 +109,6 @@ func standing(ms []message, concluded bool) *said {
 			}
 			if strings.HasSuffix(u.text, ":") {
 				n -= 3
-			}
-			if nameAlone(u.text) {
-				n -= 6
 			}
 			if hasAny(low, causes) || hasAny(low, caveats) {
 				n++
@@ -194,9 +191,12 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 			continue
 		}
 		low := strings.ToLower(u.text)
-		s := 10 + 2*min(countNames(u.text), 3) + 4*(len(units)-i)/len(units)
+		s := 10 + 4*(len(units)-i)/len(units)
 		if v != nil {
-			s += 2 * v.news(u.text)
+			all, news := v.names(u.text)
+			s += 2*min(all, 3) + 2*news
+		} else {
+			s += 2 * min(countNames(u.text), 3)
 		}
 		if hasAny(low, negations) {
 			s += 3
@@ -236,6 +236,9 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 		if u.kind == unitRow {
 			s -= 3
 		}
+		if numbered(u.text) {
+			s -= 6 // an option, or a step for somebody else
+		}
 		if len(u.text) > 400 {
 			s -= 3
 		}
@@ -262,6 +265,17 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 	return o, true
 }
 
+// numbered reports a text that is headed by a word and a number, as options, steps and
+// phases are: "Option 2: …".
+func numbered(s string) bool {
+	word, rest, ok := strings.Cut(s, " ")
+	if !ok || len(word) > 12 || hasDigit(word) || rest == "" || rest[0] < '0' || rest[0] > '9' {
+		return false
+	}
+	rest = strings.TrimLeft(rest, "0123456789")
+	return rest != "" && strings.IndexByte(":.)", rest[0]) >= 0
+}
+
 // joinBullets joins an introduction that ends in a colon with the items behind
 // it. A list of which half are questions is an offer and gives "".
 func joinBullets(units []unit, at int) (string, int) {
@@ -275,6 +289,7 @@ func joinBullets(units []unit, at int) (string, int) {
 		}
 		return units[at].text + " " + strings.Join(items, "; "), 0
 	}
+	skipped := 0
 	for j := at + 1; j < len(units) && len(items) < 3; j++ {
 		if units[j].kind == unitHeader {
 			continue
@@ -284,6 +299,10 @@ func joinBullets(units []unit, at int) (string, int) {
 		}
 		if question(units[j].text) {
 			asked++
+		}
+		if strings.HasSuffix(units[j].text, ":") && j+1 < len(units) && units[j+1].kind == unitBullet {
+			skipped++ // the head of a list in the list
+			continue
 		}
 		items = append(items, strings.TrimRight(units[j].text, " .;"))
 		if units[j].kind == unitProse {
@@ -300,7 +319,7 @@ func joinBullets(units []unit, at int) (string, int) {
 			}
 		}
 	}
-	return units[at].text + " " + strings.Join(items, "; "), len(items)
+	return units[at].text + " " + strings.Join(items, "; "), len(items) + skipped
 }
 
 // nameAlone reports a unit that is little more than a name.

@@ -75,6 +75,9 @@ func (r *record) rankNames(v *view) {
 		if len(n.text) > 60 {
 			s -= 4
 		}
+		if t.weight < int32(fromNarration) { // in what a tool complained of alone
+			s -= 6
+		}
 		all = append(all, ranked{id, s})
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return int(b.score - a.score) })
@@ -87,6 +90,11 @@ func (r *record) rankNames(v *view) {
 			continue
 		}
 		r.names = append(r.names, text)
+		call := text
+		if fileLike(text) {
+			call = baseName(text)
+		}
+		r.calls = append(r.calls, call)
 		r.worth = append(r.worth, v.worth(a.id, len(r.names)))
 	}
 }

@@ -99,12 +99,17 @@ func (r *record) collectWhy(v *view) {
 // step takes the best of the first units of a narration.
 func (r *record) step(v *view, m *message, units []unit) {
 	best, bestScore := -1, 0
+	var brings [10]int // what each of the first units is worth by its names
+	for j, u := range units[:min(len(units), len(brings))] {
+		all, news := v.names(u.text)
+		brings[j] = min(all, 3) + 2*news
+	}
 	for j, u := range units[:min(len(units), 4)] {
 		low := strings.ToLower(u.text)
 		if width(u.text) < 16 || u.kind == unitHeader || nameAlone(u.text) || starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 60 {
 			continue
 		}
-		n := 4 + min(countNames(u.text), 3) + 2*v.news(u.text) - j
+		n := 4 + brings[j] - j
 		if starts(low, chatOpeners) {
 			n -= 3
 		}
@@ -125,12 +130,12 @@ func (r *record) step(v *view, m *message, units []unit) {
 	if text = fact(text); text != "" {
 		r.steps = append(r.steps, said{ord: m.ord, text: strings.TrimRight(text, ":"), score: bestScore, seq: best})
 	}
-	for j, u := range units[:min(len(units), 10)] {
+	for j, u := range units[:min(len(units), len(brings))] {
 		low := strings.ToLower(u.text)
 		if j == best || width(u.text) < 24 || u.kind == unitHeader || u.kind == unitHeading || starts(low, chatOpeners) || strings.HasSuffix(u.text, ":") || question(u.text) {
 			continue
 		}
-		n := min(countNames(u.text), 3) + 2*v.news(u.text)
+		n := brings[j]
 		if hasAny(low, causes) || hasAny(low, negations) {
 			n += 3
 		}

@@ -39,7 +39,8 @@ type record struct {
 	running  []said
 	stopped  bool // the user stopped the last turn
 	names    []string
-	worth    []int // of each name, to a line that is the first to show it
+	calls    []string // the names as the shortest text shows them: files by their bare name
+	worth    []int    // of each name, to a line that is the first to show it
 	spans    []span
 
 	narrations int

@@ -32,7 +32,7 @@ func ceilings(raw int, talk bool) [levels]int {
 func renderTiers(r *record, raw int, count func(string) int) (map[compartments.Tier]compartments.Rendition, []line) {
 	lines := r.lines()
 	limits := ceilings(raw, r.talk)
-	share := [levels]int{0, 77, 59} // of the level above, in percent
+	share := [levels]int{0, 79, 60} // of the level above, in percent
 	least := [levels]int{0, 170, 100}
 	var pages [levels]*page
 	for level := range levels {
@@ -100,55 +100,81 @@ func anchorText(r *record, compact *page, count func(string) int) string {
 	}
 	rule := ""
 	fits := func(s string) bool { return count(s+rule) <= ceiling }
-	told := r.tidings(compact)
-	best, bestTitle, bestCame := -1, "", ""
-	var bestLead []string
+	// What fits is guessed from the parts; the whole is counted once.
+	marks = marks[:min(len(marks), 12)]
+	each := make([]int, len(marks))
+	for i, m := range marks {
+		each[i] = count(m) + 1
+	}
+	told := r.tidings(compact, count)
+	var best choice
+	best.score = -1
 	for _, n := range [...]int{64, 48, 36, 24, 12} {
 		title := shorten(compact.title, n)
 		rule = quoted(missing(r.spans, title))
-		if title == "" || !fits(place+title) {
-			continue
-		}
-		if r.force != nil && n > 36 && len(told) > 0 && strings.HasPrefix(compact.title, "(cont. of [") {
+		if title == "" || r.force != nil && n > 36 && len(told) > 0 && strings.HasPrefix(compact.title, "(cont. of [") {
 			continue // its beginning says which; what came is news
 		}
-		for marked := anchorLead; marked >= 0; marked-- {
-			lead := addMarks(nil, marks, marked, func(m []string) bool { return fits(join(title, "", m)) }, title)
-			if len(lead) < marked {
-				continue
-			}
-			known := r.shown(title) | r.shown(strings.Join(lead, " "))
-			score := r.sum(r.shown(title)) + extent(title)/anchorTitle + anchorMark*len(lead)
-			if score > best {
-				best, bestTitle, bestCame, bestLead = score, title, "", lead
-			}
-			for _, t := range told {
-				if repeated([]string{fold(title)}, fold(t.text), secOutcome) {
-					continue
-				}
-				for k, limit := range [...]int{150, 90, 64, 44, 28} {
-					came := shorten(t.text, limit)
-					if came == "" || width(came) < 8 || k > 0 && extent(t.text) <= limit || !fits(join(title, came, lead)) {
-						continue
-					}
-					s := score + t.worth + r.sum(r.shown(came)&^known)
-					if len(came) < len(t.text) {
-						s -= anchorCut
-					}
-					if s > best {
-						best, bestTitle, bestCame, bestLead = s, title, came, lead
-					}
+		room := ceiling - count(place+title+rule)
+		if room < 0 {
+			continue
+		}
+		names := r.shown(title)
+		score := r.sum(names) + extent(title)/anchorTitle
+		for marked := 0; marked <= anchorLead; marked++ {
+			lead, left := room, names
+			var taken []string
+			for i, m := range marks {
+				if len(taken) == marked {
 					break
+				}
+				if cost := each[i] + 1; cost <= lead && !strings.Contains(title, m) && len(m) <= 50 && !slices.Contains(taken, m) {
+					taken = append(taken, m)
+					lead -= cost
+					left |= r.shown(m)
+				}
+			}
+			if len(taken) < marked {
+				break
+			}
+			c := choice{score + anchorMark*marked, title, "", taken}
+			if c.score > best.score {
+				best = c
+			}
+			for i := range told {
+				if t := &told[i]; !repeated([]string{fold(title)}, t.folded, secOutcome) {
+					for _, f := range t.forms {
+						if f.tokens+2 > lead {
+							continue
+						}
+						if s := c.score + t.worth + r.sum(f.names&^left) - f.cut; s > best.score {
+							best = choice{s, title, f.text, taken}
+						}
+						break
+					}
 				}
 			}
 		}
 	}
-	if bestTitle == "" {
-		bestTitle = fmt.Sprintf("%d messages", max(1, r.last-r.first+1))
+	if best.title == "" {
+		best.title = fmt.Sprintf("%d messages", max(1, r.last-r.first+1))
 	}
-	rule = quoted(missing(r.spans, bestTitle))
-	chosen := addMarks(bestLead, marks, 8, func(m []string) bool { return fits(join(bestTitle, bestCame, m)) }, bestTitle+bestCame)
-	return join(bestTitle, bestCame, chosen) + rule
+	rule = quoted(missing(r.spans, best.title))
+	for len(best.marks) > 0 && !fits(join(best.title, best.came, best.marks)) {
+		best.marks = best.marks[:len(best.marks)-1]
+	}
+	for best.came != "" && !fits(join(best.title, best.came, best.marks)) {
+		best.came = shorten(best.came, extent(best.came)*3/4)
+	}
+	chosen := addMarks(best.marks, marks, 8, func(m []string) bool { return fits(join(best.title, best.came, m)) }, best.title+best.came)
+	return join(best.title, best.came, chosen) + rule
+}
+
+// choice is what an anchor may be made of.
+type choice struct {
+	score       int
+	title, came string
+	marks       []string
 }
 
 // What an anchor is made of is weighed: names before what came, the extent of a title
@@ -162,16 +188,26 @@ const (
 
 // tiding is a line of compact as an anchor may tell it.
 type tiding struct {
-	text  string
-	worth int
+	text   string
+	worth  int
+	folded string
+	forms  []tidingForm // longest first
+}
+
+// tidingForm is a tiding in a certain room.
+type tidingForm struct {
+	text   string
+	tokens int
+	names  uint64
+	cut    int // what it costs that it is no whole statement
 }
 
 // tidings lists what an anchor may tell: first of all what came of the run, and else
 // what compact shows of causes, failures and steps.
-func (r *record) tidings(compact *page) []tiding {
+func (r *record) tidings(compact *page, count func(string) int) []tiding {
 	var out []tiding
 	for _, l := range compact.lines {
-		t := tiding{l.text, 0}
+		t := tiding{text: l.text}
 		switch l.sec {
 		case secOutcome:
 			t.worth = 12
@@ -179,11 +215,11 @@ func (r *record) tidings(compact *page) []tiding {
 				t.text, t.worth = strings.TrimPrefix(l.text, "(in progress) "), 24
 			}
 		case secMended:
-			t = tiding{"passes now: " + l.text, 20}
+			t.text, t.worth = "passes now: "+l.text, 20
 		case secWhy, secOpen:
 			t.worth = 14
 		case secFailed:
-			t = tiding{"failed: " + l.text, 10}
+			t.text, t.worth = "failed: "+l.text, 10
 		case secSteps, secDelegated, secRan:
 			t.worth = 8
 		default:
@@ -191,6 +227,18 @@ func (r *record) tidings(compact *page) []tiding {
 		}
 		if l.chat {
 			t.worth -= 6
+		}
+		t.folded = letters(t.text, 400)
+		for k, limit := range [...]int{150, 90, 64, 44, 28} {
+			f := tidingForm{text: shorten(t.text, limit)}
+			if f.text == "" || width(f.text) < 8 || k > 0 && extent(t.text) <= limit {
+				continue
+			}
+			if len(f.text) < len(t.text) {
+				f.cut = anchorCut
+			}
+			f.tokens, f.names = count(f.text), r.shown(f.text)
+			t.forms = append(t.forms, f)
 		}
 		out = append(out, t)
 	}

@@ -33,7 +33,11 @@ func titleOf(units []unit) string {
 			break
 		}
 	}
-	text = safe(text)
+	return strings.TrimRight(shorten(unfilled(safe(text)), titleExtent), " .,;:")
+}
+
+// unfilled is a request without the openers that say nothing.
+func unfilled(text string) string {
 	for again := true; again; {
 		again = false
 		for _, f := range fillers {
@@ -43,7 +47,7 @@ func titleOf(units []unit) string {
 			}
 		}
 	}
-	return strings.TrimRight(shorten(text, titleExtent), " .,;:")
+	return text
 }
 
 // entitle gives the record its title: the first real request, or the request in
