@@ -65,7 +65,7 @@ func (m *anthropicModel) Generate(ctx context.Context, r historian.Request) (his
 	if message.Type != "message" || len(message.Content) == 0 && message.StopReason == "" {
 		return historian.Reply{}, m.foreign(message.RawJSON())
 	}
-	reply := historian.Reply{Model: string(message.Model), Finish: historian.FinishOther, Usage: compartments.Usage{
+	reply := historian.Reply{Model: m.clean(string(message.Model)), Finish: historian.FinishOther, Usage: compartments.Usage{
 		Input: int(message.Usage.InputTokens), Output: int(message.Usage.OutputTokens),
 		CacheRead: int(message.Usage.CacheReadInputTokens), CacheWrite: int(message.Usage.CacheCreationInputTokens),
 	}}

@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -38,15 +39,41 @@ func client() *http.Client {
 	}
 }
 
-// bounded fails answers that are too long.
+// bounded fails answers that are too long, or that point elsewhere.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(r)
+	if err == nil && response.StatusCode/100 == 3 {
+		_ = response.Body.Close() // nothing of it is wanted
+		return nil, &redirect{response.StatusCode, target(response)}
+	}
 	if err == nil {
 		response.Body = &boundedBody{response.Body, answerBytes}
 	}
 	return response, err
+}
+
+// redirect is an answer that points elsewhere.
+type redirect struct {
+	status int
+	to     string // the place alone: what stands behind it may hold anything
+}
+
+func (r *redirect) Error() string {
+	if r.to == "" {
+		return fmt.Sprintf("redirects (status %d)", r.status)
+	}
+	return fmt.Sprintf("redirects to %s (status %d)", r.to, r.status)
+}
+
+// target is the scheme and host to which an answer points, "" if it names none.
+func target(response *http.Response) string {
+	to, err := response.Location()
+	if err != nil || to.Host == "" {
+		return ""
+	}
+	return to.Scheme + "://" + to.Host
 }
 
 var errTooLong = errors.New("the answer is too long")

@@ -105,11 +105,14 @@ func (f *failing) failed(ctx context.Context, err error) *historian.Failure {
 	where := fmt.Sprintf("%s at %s", f.backend, f.host())
 	var syntax *json.SyntaxError
 	var shape *json.UnmarshalTypeError
+	var moved *redirect
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		failure.Verdict, failure.Text = compartments.CallCancelled, "given up"
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		failure.Verdict, failure.Text = compartments.CallTimeout, where+" did not answer in time"
+	case errors.As(err, &moved):
+		failure.Verdict, failure.Text = compartments.CallRequest, fmt.Sprintf("%s %s, which is not followed: set url to where the API is", where, f.clean(moved.Error()))
 	case errors.Is(err, errTooLong):
 		failure.Verdict, failure.Text = compartments.CallRequest, fmt.Sprintf("%s answers more than the %d bytes that a reply can have", where, answerBytes)
 	case strings.Contains(err.Error(), "content-type"):
@@ -211,14 +214,65 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 
 // clean makes foreign text fit for one line of an error, without the key.
 func (f *failing) clean(text string) string {
-	if f.key != "" {
-		text = strings.ReplaceAll(text, f.key, "[key]")
-	}
+	text = withoutKey(text, f.key)
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 	if utf8.RuneCountInString(text) > detailRunes {
 		text = string([]rune(text)[:detailRunes]) + "…"
 	}
 	return text
+}
+
+// keyLeast is how many bytes of a key in a row are taken for a piece of it.
+const keyLeast = 8
+
+// withoutKey masks a key, and pieces of it: services repeat keys cut, in other case or
+// with their signs escaped.
+func withoutKey(text, key string) string {
+	const mask = "[key]"
+	if key == "" {
+		return text
+	}
+	text = strings.ReplaceAll(text, key, mask)
+	if len(key) < keyLeast {
+		return text
+	}
+	low, key := asciiLower(text), asciiLower(key)
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		n := 0
+		for at := 0; i+keyLeast <= len(low); {
+			k := strings.Index(key[at:], low[i:i+keyLeast])
+			if k < 0 {
+				break
+			}
+			at += k
+			m := keyLeast
+			for at+m < len(key) && i+m < len(low) && key[at+m] == low[i+m] {
+				m++
+			}
+			n = max(n, m)
+			at++
+		}
+		if n == 0 {
+			b.WriteByte(text[i])
+			i++
+			continue
+		}
+		b.WriteString(mask)
+		i += n
+	}
+	return b.String()
+}
+
+// asciiLower writes the letters A to Z small, so that the text keeps its length.
+func asciiLower(s string) string {
+	low := []byte(s)
+	for i, c := range low {
+		if c >= 'A' && c <= 'Z' {
+			low[i] = c | 0x20
+		}
+	}
+	return string(low)
 }
 
 // hidden keeps what an error is, and drops what it says: the library's texts hold

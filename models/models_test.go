@@ -234,7 +234,8 @@ func TestGenerate_Failures(t *testing.T) {
 		"rate, nonsense":  {says(429, "", "Retry-After", "tomorrow"), compartments.CallRateLimit, 0, ""},
 		"500":             {says(500, "oops\nat line 1"), compartments.CallServer, 0, "500"},
 		"overloaded":      {says(529, failed("Overloaded", "overloaded_error"), "X-Should-Retry", "true"), compartments.CallServer, 0, ""},
-		"gone elsewhere":  {says(307, "", "Location", "http://127.0.0.1:1/"), compartments.CallRequest, 0, ""},
+		"gone elsewhere":  {says(307, "", "Location", "http://127.0.0.1:1/?k="+key), compartments.CallRequest, 0, "redirects to http://127.0.0.1:1 (status 307), which is not followed"},
+		"moved, nowhere":  {says(302, ""), compartments.CallRequest, 0, "redirects (status 302)"},
 		"error in a 200":  {says(200, `{"error":{"message":"Provider returned error","code":502}}`), compartments.CallServer, 0, "Provider"},
 		"limit in a 200":  {says(200, `{"error":{"message":"slow","code":429}}`), compartments.CallRateLimit, 0, ""},
 		"another API":     {says(200, `{"hello":"world"}`), compartments.CallRequest, 0, ""},
@@ -264,6 +265,54 @@ func TestGenerate_Failures(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestKey: whoever repeats a key, whole or in pieces and however written, no text of
+// ours does.
+func TestKey(t *testing.T) {
+	for name, body := range map[string]string{
+		"in capitals":      "bad key " + strings.ToUpper(key),
+		"without its end":  "bad key " + key[:len(key)-5] + "...",
+		"without a prefix": "bad key " + key[4:],
+		"escaped":          "<title>" + strings.ReplaceAll(key, "-", "&#45;") + "</title>",
+		"in an address":    "see /login?key=" + strings.ReplaceAll(key, "-", "%2D"),
+		"twice in a row":   key + key,
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, a *api) {
+				for _, answer := range []http.HandlerFunc{says(400, body, "Content-Type", "text/plain"), says(500, `{"error":{"message":`+quote(body)+`}}`), says(200, `{"error":{"message":`+quote(body)+`}}`)} {
+					model, _ := a.serve(t, nil, answer)
+					_, err := model.Generate(t.Context(), request())
+					if err == nil {
+						t.Fatal("it was answered")
+					}
+					low := strings.ToLower(err.Error())
+					for _, piece := range []string{"that-nobody", "nobody-may", "may-see-3"} {
+						if strings.Contains(low, piece) {
+							t.Errorf("%q is in %s", piece, low)
+						}
+					}
+				}
+			})
+		})
+	}
+	// Who answered is a foreign text too.
+	each(t, func(t *testing.T, a *api) {
+		body := strings.Replace(a.say("fine", historian.FinishStop), `"m-2"`, quote(key+"\x1b[31m\n"+strings.Repeat("z", 5000)), 1)
+		model, _ := a.serve(t, nil, says(200, body))
+		reply, err := model.Generate(t.Context(), request())
+		if err != nil || len(reply.Model) > 300 || strings.Contains(reply.Model, key) || strings.ContainsAny(reply.Model, "\x1b\n") {
+			t.Errorf("%q, %v", reply.Model, err)
+		}
+	})
+}
+
+// TestOpenAI_Pieces: some servers answer in a list of pieces.
+func TestOpenAI_Pieces(t *testing.T) {
+	model, _ := apis[1].serve(t, nil, says(200, `{"model":"m-2","choices":[{"message":{"role":"assistant","content":[{"type":"text","text":"fi"},{"type":"text","text":"ne"}]},"finish_reason":"stop"}]}`))
+	if reply, err := model.Generate(t.Context(), request()); err != nil || reply.Text != "fine" {
+		t.Errorf("%+v, %v", reply, err)
 	}
 }
 

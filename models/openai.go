@@ -71,7 +71,7 @@ func (m *openaiModel) Generate(ctx context.Context, r historian.Request) (histor
 	}
 	choice := completion.Choices[0]
 	reply := historian.Reply{
-		Model: completion.Model, Finish: historian.FinishOther, Cost: costOf(completion.Usage.RawJSON()),
+		Model: m.clean(completion.Model), Finish: historian.FinishOther, Cost: costOf(completion.Usage.RawJSON()),
 		ToolCall: len(choice.Message.ToolCalls) > 0,
 		Usage: compartments.Usage{
 			Input:     max(0, int(completion.Usage.PromptTokens-completion.Usage.PromptTokensDetails.CachedTokens)),
@@ -80,7 +80,7 @@ func (m *openaiModel) Generate(ctx context.Context, r historian.Request) (histor
 			CacheRead: int(completion.Usage.PromptTokensDetails.CachedTokens),
 		},
 	}
-	text, thought := withoutThought(choice.Message.Content)
+	text, thought := withoutThought(contentOf(choice.Message))
 	reply.Text = text
 	reasoning, called := besides(choice.Message.RawJSON())
 	reply.Reasoning = thought || reply.Usage.Reasoning > 0 || reasoning
@@ -118,6 +118,21 @@ func withoutThought(text string) (answer string, thought bool) {
 		return answer, true
 	}
 	return text, false
+}
+
+// contentOf is the text of an answer, which some servers give in pieces.
+func contentOf(m openai.ChatCompletionMessage) string {
+	var pieces []struct {
+		Text string `json:"text"`
+	}
+	if raw := m.JSON.Content.Raw(); !strings.HasPrefix(raw, "[") || json.Unmarshal([]byte(raw), &pieces) != nil {
+		return m.Content
+	}
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
 
 // besides looks for what servers put beside the answer under names of their own:

@@ -38,6 +38,39 @@ func unreadable(text string) compartments.CallVerdict {
 	return compartments.CallInvalid
 }
 
+// What one call can have taken at most: what says more counts something else.
+const (
+	usageMost = 20_000_000    // tokens
+	costMost  = 1_000_000_000 // micro-units of money
+)
+
+// counted is a usage as a backend states it, and nothing if it cannot be true: a day's
+// cap is held against the sum.
+func counted(u compartments.Usage) compartments.Usage {
+	sum := 0
+	for _, n := range [...]int{u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite} {
+		if n < 0 || n > usageMost {
+			return compartments.Usage{}
+		}
+		sum += n
+	}
+	if sum > usageMost {
+		return compartments.Usage{}
+	}
+	return u
+}
+
+// charged is a cost as a backend states it, and 0 if it cannot be true.
+func charged(micro int64) int64 {
+	if micro < 0 || micro > costMost {
+		return 0
+	}
+	return micro
+}
+
+// answeredBy is the name of the model that answered, as far as it may be shown.
+func answeredBy(name string) string { return strings.TrimSpace(head(historian.Safe(name), 120)) }
+
 // cost is what a call costs, in micro-units: rounded up, so that many small calls
 // do not cost nothing.
 func cost(u compartments.Usage, p compartments.Prices) int64 {

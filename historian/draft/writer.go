@@ -368,7 +368,7 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		var f *historian.Failure
 		reserved := call.Usage
 		if call.Usage, call.Estimated = (compartments.Usage{}), false; errors.As(err, &f) {
-			call.Usage, res.after = f.Usage, f.RetryAfter
+			call.Usage, res.after = counted(f.Usage), f.RetryAfter
 		}
 		if call.Usage == (compartments.Usage{}) && (res.verdict == compartments.CallTimeout || res.verdict == compartments.CallCancelled) {
 			call.Usage, call.Estimated = reserved, true // it may be charged all the same, nobody says with how much
@@ -377,14 +377,15 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 	} else {
 		j.settle(c.from, c.to)
 		res.text = reply.Text
-		if res.by = cand.title(); reply.Model != "" {
-			res.by = cand.Backend + "/" + reply.Model
+		answered := answeredBy(reply.Model)
+		if res.by = cand.title(); answered != "" {
+			res.by = cand.Backend + "/" + answered
 		}
-		call.Answered = reply.Model
-		if call.Usage, call.Estimated = reply.Usage, false; call.Usage == (compartments.Usage{}) {
+		call.Answered = answered
+		if call.Usage, call.Estimated = counted(reply.Usage), false; call.Usage == (compartments.Usage{}) {
 			call.Usage, call.Estimated = compartments.Usage{Input: input, Output: w.cfg.Count(reply.Text)}, true
 		}
-		if call.Cost = reply.Cost; call.Cost == 0 {
+		if call.Cost = charged(reply.Cost); call.Cost == 0 {
 			call.Cost = cost(call.Usage, cand.Prices)
 		}
 		var dropped []Fault
@@ -393,8 +394,8 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		switch {
 		case len(res.faults) > 0:
 			call.Detail = oneLine(res.faults[0].String())
-		case reply.Model != "" && reply.Model != cand.Name:
-			call.Detail = oneLine("answered by " + reply.Model)
+		case answered != "" && answered != cand.Name:
+			call.Detail = oneLine("answered by " + answered)
 		}
 	}
 	call.Verdict = res.verdict

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -183,6 +184,43 @@ func strategies(list []compartments.Compartment) string {
 		out = append(out, fmt.Sprintf("%d-%d %s", c.First, c.Last, c.Strategy))
 	}
 	return strings.Join(out, ", ")
+}
+
+// TestWriter_Usage: what a backend says of tokens, money and itself is foreign too:
+// numbers that cannot be true would lift a cap, reach it for the day, or not fit.
+func TestWriter_Usage(t *testing.T) {
+	for name, c := range map[string]struct {
+		usage     compartments.Usage
+		cost      int64
+		estimated bool
+		want      int64 // of the cost, 0 for that of the tokens
+	}{
+		"true":               {compartments.Usage{Input: 1000, Output: 100, Reasoning: 10}, 77, false, 77},
+		"below nothing":      {compartments.Usage{Input: -100_000, Output: 100}, -5, true, 0},
+		"one below":          {compartments.Usage{Input: 1000, Output: 100, Reasoning: -9000}, 0, true, 0},
+		"too large":          {compartments.Usage{Input: 1000, Output: 1 << 53}, 1 << 60, true, 0},
+		"too large together": {compartments.Usage{Input: usageMost, CacheRead: usageMost}, 0, true, 0},
+		"what has no sum":    {compartments.Usage{Input: math.MaxInt, Output: math.MaxInt}, math.MaxInt64, true, 0},
+	} {
+		st := says(goodReply)
+		st.reply.Usage, st.reply.Cost, st.reply.Model = c.usage, c.cost, "m\x1b[31m9\n\u202e"+strings.Repeat(" z", 3000)
+		b := newBench(&scripted{steps: []step{st}})
+		list, err := b.Write(context.Background(), closed(importer()))
+		if err != nil || strategies(list) != grounded {
+			t.Fatalf("%s: %s, %v", name, strategies(list), err)
+		}
+		call := b.ledger.calls[0]
+		if tokens := call.Tokens(); call.Estimated != c.estimated || tokens <= 0 || tokens > 100_000 || call.Cost <= 0 || c.want != 0 && call.Cost != c.want || call.Cost > 1_000_000 {
+			t.Errorf("%s: %+v", name, call)
+		}
+		if strings.ContainsAny(call.Answered+list[0].Generator, "\x1b\n\u202e") || len(call.Answered) > 120 || !strings.HasPrefix(list[0].Generator, "test/m") {
+			t.Errorf("%s: answered by %q", name, call.Answered)
+		}
+	}
+	b := newBench(&scripted{steps: []step{{err: &historian.Failure{Verdict: compartments.CallServer, Usage: compartments.Usage{Input: -1 << 40}}}}})
+	if _, err := b.Write(context.Background(), closed(importer())); err != nil || b.ledger.calls[0].Tokens() < 0 {
+		t.Errorf("%+v, %v", b.ledger.calls[0], err)
+	}
 }
 
 const grounded = "1-4 grounded, 5-7 grounded"
