@@ -26,7 +26,8 @@ type process struct {
 type launcher func(ctx context.Context, dir string) (*process, error)
 
 // launch runs this very program as `serve`, with home folders of its own, the
-// database and the settings of files, if they are named.
+// database and the settings of files, if they are named. Models are not asked: a
+// replay waits for none, and nothing of a session leaves the machine.
 func launch(ctx context.Context, dir, db, config string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -35,7 +36,7 @@ func launch(ctx context.Context, dir, db, config string) (*process, error) {
 	if db == "" {
 		db = filepath.Join(dir, "replay.db")
 	}
-	args := []string{"serve", "--db", db}
+	args := []string{"serve", "--by-rule", "--db", db}
 	if config != "" {
 		args = append(args, "--config", config)
 	}

@@ -79,7 +79,7 @@ func (h *showCallsCommand) Run(p *program) (err error) {
 			return err
 		}
 	}
-	names := in.modelNames()
+	names := modelNames(in.config.Models)
 	limits := in.limits()
 	if h.JSON {
 		return printJSON(p, map[string]any{"models": names, "resting": held, "calls": callLines(calls),

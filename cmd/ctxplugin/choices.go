@@ -291,8 +291,11 @@ func (m *modelChoice) check(place string, variable func(string) string) (fault s
 	if m.Key == "" && m.URL == "" {
 		name, named = vendorVariables[m.Backend], true
 	}
-	if !named {
+	if m.Key = secret(strings.TrimSpace(string(m.Key))); !named {
 		return ""
+	}
+	if name = strings.TrimSpace(name); name == "" {
+		return fmt.Sprintf("%s.key names no variable: write $NAME", place)
 	}
 	if m.Key = secret(strings.TrimSpace(variable(name))); m.Key == "" {
 		return fmt.Sprintf("%s.key is missing: set it, or the variable %s", place, name)

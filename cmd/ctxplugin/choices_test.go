@@ -56,6 +56,7 @@ func TestHistorian_Choices(t *testing.T) {
 		`{"backend":"host","price":{"input":1}}`:                                   {`"built-in"`, `historian.price has to be {"input": N, "output": N}, in units of money per million tokens` + none},
 		`{"backend":"openai","model":"m","url":"http://h","options":{"tools":[]}}`: {`"built-in"`, `historian.options.tools cannot be set here` + none},
 		`["nobody", {"backend":"host","model":"a/b/c"}]`:                           {`[{"backend":"host","model":"a/b/c"}]`, `historian[0].backend "nobody" is none: there are host, anthropic, openai, built-in; this model is left out`},
+		`{"backend":"openai","model":"m","key":"$"}`:                               {`"built-in"`, `historian.key names no variable: write $NAME` + none},
 		`["nobody"]`: {`"built-in"`, `historian[0].backend "nobody" is none: there are host, anthropic, openai, built-in; this model is left out; the built-in generator writes meanwhile`},
 		`["host", "built-in", {"backend":"host","model":"a/b"}]`: {`"host"`, `historian[1]: the built-in generator never fails, so what stands behind it is never asked`},
 		`{"backend":"openai","model":"m","url":"http://127.0.0.1:1/v1","window":32000,"maxOutput":4000,"timeout":60,"tries":2,"temperature":0.2,"price":{"input":0.5,"output":2},"options":{"reasoning_effort":"low"}}`: {
@@ -76,11 +77,12 @@ func TestHistorian_Keys(t *testing.T) {
 	const word = "key-that-nobody-may-see"
 	env := []string{"OPENAI_API_KEY=" + word, "ANTHROPIC_API_KEY=" + word, "MINE= " + word + " "}
 	for value, want := range map[string]string{
-		`{"backend":"openai","model":"m"}`:                                          word,
-		`{"backend":"anthropic","model":"m"}`:                                       word,
-		`{"backend":"openai","model":"m","url":"http://h/v1"}`:                      "",
-		`{"backend":"openai","model":"m","url":"http://h/v1","key":"$MINE"}`:        word,
-		`{"backend":"openai","model":"m","url":"http://h/v1","key":"` + word + `"}`: word,
+		`{"backend":"openai","model":"m"}`:                                            word,
+		`{"backend":"anthropic","model":"m"}`:                                         word,
+		`{"backend":"openai","model":"m","url":"http://h/v1"}`:                        "",
+		`{"backend":"openai","model":"m","url":"http://h/v1","key":"$MINE"}`:          word,
+		`{"backend":"openai","model":"m","url":"http://h/v1","key":"` + word + `"}`:   word,
+		`{"backend":"openai","model":"m","url":"http://h/v1","key":" ` + word + ` "}`: word,
 	} {
 		c := choose(t, value, env...)
 		if len(c.Models) != 1 || string(c.Models[0].Key) != want || len(c.warnings) > 0 {
@@ -130,10 +132,10 @@ func TestProject_SetsNothing(t *testing.T) {
 	}
 	t.Chdir(project)
 	h := startProgram(t, home, nil)
-	h.initialize(project, `{"historian":"host","forceMark":30,"forceTier":"full"}`)
+	h.initialize(project, `{"historian":"host","forceMark":30,"forceTier":"full","prefer":"cost","ablate":"tiers"}`)
 	h.request(1)
 	status := h.status()
-	if status.Numbers["forceMark"] != 85 || status.Numbers["historianCost"] != 200 || !strings.HasPrefix(status.Historian, "built-in") {
+	if status.Numbers["forceMark"] != 85 || status.Numbers["historianCost"] != 200 || status.Prefer != "balance" || !strings.HasPrefix(status.Historian, "built-in") {
 		t.Errorf("%+v", status)
 	}
 	said := h.notices()
@@ -161,7 +163,7 @@ func TestProject_SetsNothing(t *testing.T) {
 	if out := atHome(t, home, "config"); strings.Count(out, "is ignored") != len(projectFiles) {
 		t.Errorf("from below: %s", out)
 	}
-	if want := "the host's options for this plugin set forceMark, historian, which is ignored: settings are the user's alone"; !slices.Contains(said, want) {
+	if want := "the host's options for this plugin set forceMark, prefer, historian, which is ignored: settings are the user's alone"; !slices.Contains(said, want) {
 		t.Errorf("no notice %q in %q", want, said)
 	}
 }

@@ -42,6 +42,7 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	configPath     string // of --config; empty: the user's own
+	byRule         bool   // no model is asked, whatever the settings say
 }
 
 // environment looks up variables.

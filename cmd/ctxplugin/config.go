@@ -48,6 +48,9 @@ func (p *program) readConfig() (config, error) {
 	}
 	c.apply(text)
 	c.Database = resolve(c.Database, filepath.Dir(c.path), p.env.get("HOME"))
+	if p.byRule {
+		c.Models = nil
+	}
 	for _, changed := range c.settle() {
 		c.warn("%s: %s", c.path, changed)
 	}

@@ -198,6 +198,7 @@ func (h *driven) request(n int) {
 type drivenStatus struct {
 	Numbers   map[string]int
 	Historian string
+	Prefer    string
 }
 
 func (h *driven) status() (st drivenStatus) {

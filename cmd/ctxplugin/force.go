@@ -7,6 +7,10 @@ import (
 	"ctxplugin/decay"
 )
 
+// replayHost is what replay calls itself. No project can say so: a host states its own
+// name, and of the project's files only the options.
+const replayHost = "replay"
+
 // experiment is what replay asks for at initialize, and no user can set.
 type experiment struct {
 	ForceTier string `json:"forceTier"`
@@ -48,6 +52,9 @@ func (s *service) experiment() (e experiment) {
 		return e
 	}
 	hello, _ := s.host.Hello()
+	if hello.Host != replayHost {
+		return e
+	}
 	if json.Unmarshal(hello.Options, &e) != nil {
 		return experiment{}
 	}

@@ -31,7 +31,7 @@ func (s *service) projectWarnings() (warnings []string) {
 	if filepath.IsAbs(hello.Directory) {
 		warnings = ignoredFiles(hello.Directory, s.config.path)
 	}
-	if names := settingsIn(hello.Options); names != "" {
+	if names := settingsIn(hello.Options); names != "" && hello.Host != replayHost {
 		warnings = append(warnings, "the host's options for this plugin set "+names+", which is ignored: settings are the user's alone")
 	}
 	return warnings

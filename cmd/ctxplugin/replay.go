@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"ctxplugin/lab"
 )
@@ -92,6 +93,9 @@ func (r *replayCommand) Run(p *program) error {
 		}
 		for _, w := range c.warnings {
 			fmt.Fprintf(p.stderr, "ctxplugin: %s\n", w)
+		}
+		if len(c.Models) > 0 {
+			fmt.Fprintf(p.stderr, "ctxplugin: replay asks no model and spends nothing: the built-in generator writes in the place of %s\n", strings.Join(modelNames(c.Models), ", "))
 		}
 	}
 	exit, err := lab.RunReplay(p.ctx, lab.ReplayOptions{

@@ -15,6 +15,8 @@ import (
 // serveCommand speaks the protocol.
 type serveCommand struct {
 	DB filePath `name:"db" placeholder:"FILE" help:"Keep sessions in FILE."`
+	// ByRule asks no model, whatever the settings say: replay starts it so.
+	ByRule bool `name:"by-rule" hidden:""`
 }
 
 // parentPoll is how often the parent is looked for. The end of stdin tells of its
@@ -37,6 +39,7 @@ func (s *serveCommand) Run(p *program) error {
 	defer orphaned()
 	go watchParent(ctx, os.Getppid, parentPoll, orphaned)
 
+	p.byRule = s.ByRule
 	c, err := p.readConfig()
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 // historianLine says in one line what the models do for a session and why not.
 func (s *service) historianLine(ctx context.Context, b *backing, id compartments.SessionID) string {
-	line := strings.Join(s.modelNames(), ", then ") + ": "
+	line := strings.Join(modelNames(s.config.Models), ", then ") + ": "
 	if b.folder != "" {
 		return line + "not asked while the database cannot be used; built-in meanwhile"
 	}
@@ -31,10 +31,10 @@ func (s *service) historianLine(ctx context.Context, b *backing, id compartments
 	return line + doing + s.spentText(spent)
 }
 
-func (s *service) modelNames() []string {
-	names := make([]string, len(s.config.Models))
-	for i := range s.config.Models {
-		names[i] = s.config.Models[i].name()
+func modelNames(models []modelChoice) []string {
+	names := make([]string, len(models))
+	for i := range models {
+		names[i] = models[i].name()
 	}
 	return names
 }
@@ -76,6 +76,9 @@ func (s *service) doingText(ctx context.Context, store *sqlite.Store, id compart
 		return "not asked yet" + leased, nil
 	}
 	c := &calls[0]
+	if c.Verdict == compartments.CallAsked && state.Text != "" && state.Verdict == compartments.CallHeld {
+		return state.Text + "; built-in meanwhile", nil // what came of it could not be recorded
+	}
 	if c.Verdict == compartments.CallAsked {
 		return fmt.Sprintf("last call %s, messages %d-%d, its process ended before the reply", clockOf(c.At), c.First, c.Last), nil
 	}

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"log/slog"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"ctxplugin/compartments"
 	"ctxplugin/historian/draft"
+	"ctxplugin/sqlite"
 )
 
 // TestReported_Once: what somebody has to act on is told once for each model and
@@ -41,5 +45,34 @@ func TestReported_Once(t *testing.T) {
 	told(draft.State{Model: "host", Verdict: compartments.CallUnknownModel, Text: "no such model at all"}, 0)
 	if !slices.ContainsFunc(s.toldOf, func(t toldOf) bool { return t.model == "host" }) {
 		t.Error("a good reply of one model forgets what was told of another")
+	}
+}
+
+// TestHistorianLine_Unrecorded: what came of a call that could not be recorded is not
+// taken for the end of its process, which is this one.
+func TestHistorianLine_Unrecorded(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	c := defaults(folders{data: t.TempDir()})
+	c.Models = []modelChoice{{Backend: backendOpenAI, Model: "a"}}
+	s := newService(c, slog.New(slog.DiscardHandler), nil)
+	call := compartments.Call{Backend: backendOpenAI, Model: "a", First: 1, Last: 9, Try: 1, At: 1_750_000_000_000, Usage: compartments.Usage{Input: 10}}
+	admit := func(compartments.Breaker, compartments.Spent) compartments.CallHold { return compartments.CallHold{} }
+	if _, err := store.AdmitCall(t.Context(), &call, 0, admit); err != nil {
+		t.Fatal(err)
+	}
+	b := &backing{store: store}
+	for _, text := range []string{"its process ended before the reply", "the ledger of calls cannot be written: the disk is full; built-in meanwhile"} {
+		if line := s.historianLine(context.Background(), b, ""); !strings.Contains(line, text) || strings.Contains(line, "ended") != strings.Contains(text, "ended") {
+			t.Errorf("%q, want %q", line, text)
+		}
+		s.reported("", draft.State{Model: "openai/a", Verdict: compartments.CallHeld, Text: "the ledger of calls cannot be written: the disk is full"})
 	}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"time"
 
 	"ctxplugin/compartments"
 )
@@ -64,6 +65,15 @@ func opened(b compartments.Breaker, now, ms int64) compartments.Breaker {
 	return b
 }
 
+// restEnd is when a rest ends, as it is said at a time: with the day, unless it is the
+// same one.
+func restEnd(b compartments.Breaker, at int64) string {
+	if DayOf(b.Until) == DayOf(at) {
+		return clock(b.Until)
+	}
+	return time.UnixMilli(b.Until).UTC().Format("2006-01-02 15:04 UTC")
+}
+
 // failed says what made a breaker open.
 func failed(b compartments.Breaker) string {
 	text := string(b.Verdict)
@@ -81,5 +91,5 @@ func Why(b compartments.ModelBreaker, at int64) string {
 	if !Open(b.Breaker, at) {
 		return ""
 	}
-	return fmt.Sprintf("%s rests until %s after %s", name(b.Backend, b.Model), clock(b.Until), failed(b.Breaker))
+	return fmt.Sprintf("%s rests until %s after %s", name(b.Backend, b.Model), restEnd(b.Breaker, at), failed(b.Breaker))
 }

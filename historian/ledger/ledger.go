@@ -65,7 +65,7 @@ func (l *Ledger) Record(ctx context.Context, c compartments.Call) error {
 func (l *Ledger) decide(c *compartments.Call, b compartments.Breaker, spent compartments.Spent) compartments.CallHold {
 	if Open(b, c.At) && !goesOn(b, c) {
 		return compartments.CallHold{Verdict: compartments.CallHeld, Cause: b.Verdict, Until: b.Until,
-			Text: fmt.Sprintf("%s rests until %s after %s", name(c.Backend, c.Model), clock(b.Until), failed(b))}
+			Text: fmt.Sprintf("%s rests until %s after %s", name(c.Backend, c.Model), restEnd(b, c.At), failed(b))}
 	}
 	return l.Limits.Hold(c, spent)
 }

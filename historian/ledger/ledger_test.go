@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -256,4 +257,15 @@ func TestNext_NeverStuck(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWhy_OtherDay: a time of the day alone would be read as one of today.
+func TestWhy_OtherDay(t *testing.T) {
+	at := time.Date(2026, 3, 4, 13, 55, 0, 0, time.UTC)
+	for until, want := range map[time.Duration]string{5 * time.Minute: "rests until 14:00 UTC after", 24 * time.Hour: "rests until 2026-03-05 13:55 UTC after", 11 * time.Hour: "rests until 2026-03-05 00:55 UTC after"} {
+		b := compartments.ModelBreaker{Backend: "openai", Model: "m", Breaker: compartments.Breaker{Until: at.Add(until).UnixMilli(), Verdict: compartments.CallRateLimit}}
+		if got := ledger.Why(b, at.UnixMilli()); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }
