@@ -19,7 +19,7 @@ type Range struct {
 }
 
 // Generator names the built-in generator and the version of its rules.
-const Generator = "builtin/2"
+const Generator = "builtin/3"
 
 // Builtin writes compartments by rule. It may be used by several goroutines if
 // Count may.

@@ -28,7 +28,7 @@ type message struct {
 	narrate []unit // agent's text with a tool call behind it in the same message
 	uses    []use
 	code    string // fenced code of the agent's text, for names only
-	final   bool   // no tool call follows the text before the user speaks again
+	final   bool   // no tool call follows the text before the user speaks again, and no program refused it
 	aborted bool
 	tokens  int // effective
 	names   []mention
@@ -253,8 +253,10 @@ func (r *reader) settle(ms []message) {
 	for i := len(ms) - 1; i >= 0; i-- {
 		m := &ms[i]
 		switch m.who {
-		case person, machine, host:
+		case person, host:
 			behind = false
+		case machine: // an answer that a program refused for its form concluded nothing
+			behind = m.speech.harness
 		case agent:
 			if len(m.units) > 0 {
 				m.final = !behind
