@@ -2,10 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"ctxplugin/compartments"
@@ -35,16 +33,21 @@ func prepareFold(f *compartments.Fold) (*preparedFold, error) {
 		texts[i], pair.Text = pair.Text, ""
 		bare[i] = pair
 	}
-	var err [4]error
-	p.inputs, err[0] = json.Marshal(&f.Inputs)
-	p.layout, err[1] = json.Marshal(bare)
-	p.texts, err[2] = json.Marshal(texts)
-	whole, err3 := json.Marshal(f)
-	err[3] = err3
-	if err := errors.Join(err[:]...); err != nil {
-		return nil, fmt.Errorf("encode fold %d: %w", f.Number, err)
+	rest := *f
+	rest.Inputs, rest.Layout = compartments.FoldInputs{}, nil
+	d := digester{}
+	for _, part := range []struct {
+		of any
+		to *[]byte
+	}{{&f.Inputs, &p.inputs}, {bare, &p.layout}, {texts, &p.texts}, {&rest, new([]byte)}} {
+		b, err := json.Marshal(part.of)
+		if err != nil {
+			return nil, fmt.Errorf("encode fold %d: %w", f.Number, err)
+		}
+		*part.to = b
+		d.bytes(b)
 	}
-	p.digest = sha256.Sum256(whole)
+	p.digest = d.sum()
 	return p, nil
 }
 
