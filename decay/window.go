@@ -65,6 +65,19 @@ func Tail(usable int, s Settings) int {
 	return tail
 }
 
+// ForcedBudget is the history budget of a forced fold that leaves so many tokens
+// raw: what the aim leaves. Where that is next to nothing, it is what raw text
+// takes that keeps the request above its aim, and not the history: then the history
+// has what lies below the mark and leaves two least gains to grow into, and a little
+// in any case if there is room for it at all.
+func ForcedBudget(stays int, w Window, s Settings) int {
+	room, little := share(w.Usable, s.ForceAim)-stays, s.HistoryMin/2
+	if room < little {
+		room = max(min(w.Usable-stays, little), share(w.Usable, s.ForceMark)-2*LeastGain(w.Usable, s)-stays)
+	}
+	return min(w.Budget, max(0, room))
+}
+
 // Pressure is tokens over the usable window, permille, rounded up.
 func Pressure(tokens, usable int) int {
 	return int((int64(tokens)*1000 + int64(usable) - 1) / int64(usable))

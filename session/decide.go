@@ -284,7 +284,7 @@ func (p *pass) force(ctx context.Context, batch *compartments.Batch, reason comp
 			return err
 		}
 		stays := mat.Tail + mat.Keeps[len(mat.New)]
-		budget := min(p.w.Budget, max(aim-stays, min(p.w.Usable-stays, s.HistoryMin/2), 0))
+		budget := decay.ForcedBudget(stays, p.w, s)
 		o := decay.Choose(&mat, budget, budget*s.DemoteTo/1000, aim, s)
 		if best.Candidates == nil || o.After < best.After {
 			best = o
