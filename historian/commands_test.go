@@ -78,6 +78,14 @@ func TestJudge(t *testing.T) {
 		{"script with a log behind it", "./e2e.sh", "1 jobs are left over\n2031-01-01 10:00 INFO worker finished job=1 error=none\n", 1, true, "1 jobs are left over"},
 		{"chinese", "npm start", "启动中\n错误：找不到模块\n", 1, true, "错误：找不到模块"},
 		{"no word known", "./x", "foo\nbar\n", 3, true, "bar"},
+		{"one word above a tree of causes", "relay start", "Error: settings::read::failed\n\n  × Failed to read conf/relay.yml.\n  ╰─▶   × depots: unknown field `depots`, expected one of `hosts`, `ports`,\n        │ `users`\n", 1, true,
+			"Failed to read conf/relay.yml: depots: unknown field `depots`"},
+		{"a cause below", "relay start", "Error: cannot start the relay\n\nCaused by:\n    0: cannot read settings\n    1: permission denied (os error 13)\n", 1, true, "Error: cannot start the relay; permission denied (os error 13)"},
+		{"the deepest cause", "java -jar x.jar", "Exception in thread \"main\" app.StartException: no start\n\tat app.Main.run(Main.java:9)\nCaused by: app.ReadException: no settings\n\tat app.Read.all(Read.java:3)\nCaused by: java.io.IOException: disk is full\n", 1, true,
+			"Exception in thread \"main\" app.StartException: no start; java.io.IOException: disk is full"},
+		{"a count of what failed", "pkg install", "pkg 1.2\nFileNotFound: failed linking package tally\nSaved lockfile\n\nFailed to install 1 package\n", 1, true, "FileNotFound: failed linking package tally"},
+		{"the exit code of a script", "pkg run start", "error: Cannot find package 'tally' from 'src/a.ts'\n\nerror: script \"start\" exited with code 1\n", 1, true, "error: Cannot find package 'tally' from 'src/a.ts'"},
+		{"nothing but a verdict", "pkg run start", "starting\nerror: script \"start\" exited with code 1\n", 1, true, "error: script \"start\" exited with code 1"},
 		{"windows", "dir x", "Exit code 1\r\n\r\nFile Not Found\r\n", -1, true, "File Not Found"},
 	} {
 		u := shellUse(c.command, c.output, c.exit)
@@ -99,6 +107,11 @@ func TestJudgeOtherTools(t *testing.T) {
 	}
 	if u := failed("bash", `{"command":"rm -rf x"}`, "The user rejected permission to use this tool"); u.failed || !u.refused {
 		t.Errorf("a refused call: %+v", u)
+	}
+	process := readUse(&compartments.Part{Kind: compartments.PartTool, Tool: "pty_read", Status: compartments.StatusCompleted, Input: `{"id":"p1"}`,
+		Output: "00001| Error: settings::read::failed\n00002| \n00003|   × Failed to read conf/relay.yml.\n00004|   ╰─▶   × depots: unknown field `depots`\n"})
+	if !process.failed || process.errLine != "Failed to read conf/relay.yml: depots: unknown field `depots`" {
+		t.Errorf("what a process in the background says: %+v", process)
 	}
 	ok := readUse(&compartments.Part{Kind: compartments.PartTool, Tool: "edit", Status: compartments.StatusCompleted,
 		Input: `{"filePath":"a.ts","oldString":"x","newString":"y"}`, Output: "done\n<diagnostics file=\"a.ts\">\nERROR [3:1] Unexpected token\n</diagnostics>"})

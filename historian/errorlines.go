@@ -1,6 +1,7 @@
 package historian
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -39,10 +40,20 @@ func tagOnly(t string) bool {
 	return name != "" && !strings.ContainsAny(strings.TrimPrefix(strings.TrimSuffix(t, "</"+name+">"), "<"+name+">"), " ")
 }
 
-// errorLine picks the line of a failed output that says what was wrong.
+// errorLine picks the line of a failed output that says what was wrong, without a
+// list of what would have been right: that names what the work is not about.
 func errorLine(body string) string {
-	var last, weak, lastPlace, exception string
+	line := pickError(body)
+	if at := strings.Index(line, ", expected one of "); at > 0 && strings.Count(line[at:], "`,") > 1 {
+		line = line[:at]
+	}
+	return line
+}
+
+func pickError(body string) string {
+	var last, weak, vague, lastPlace, exception string
 	var strong, second, spot, usage, quiet string
+	root, caused := "", false // what an error names as its cause; the line before only heads it
 	var tests []string
 	follow := ""
 	traceback := false
@@ -73,6 +84,27 @@ func errorLine(body string) string {
 				traceback = false
 			}
 		}
+		if cause, heads := causeOf(t); heads || cause != "" {
+			caused = cause == ""
+			if cause != "" {
+				root = cause
+			}
+			if parent := strings.TrimRight(unrooted(prev), ".:"); treed(t) && parent != "" && len(parent) < 80 {
+				root = parent + ": " + cause
+			}
+			if root != "" {
+				prev = t
+				continue
+			}
+		} else if caused {
+			if deeper := strings.TrimLeft(t, "0123456789"); len(deeper) < len(t) && strings.HasPrefix(deeper, ": ") { // a chain, deepest last
+				root = deeper[2:]
+				continue
+			} else if caused = false; root == "" {
+				root = t
+				continue
+			}
+		}
 		if strong != "" && follow == "" && (strings.HasPrefix(t, "--> ") || inFile(t) && !strings.Contains(t, " +0x")) {
 			follow = t
 		}
@@ -88,7 +120,11 @@ func errorLine(body string) string {
 			spot = t
 		}
 		if weak == "" && !chatter(t) && hasAny(strings.ToLower(head(t, 300)), weakErrors) {
-			weak = t
+			if !bare(t) {
+				weak = t
+			} else if vague == "" {
+				vague = t
+			}
 		}
 		if t[0] != '+' && !strings.HasPrefix(t, "At line:") && !strings.HasPrefix(t, "At char:") {
 			prev = t
@@ -104,8 +140,19 @@ func errorLine(body string) string {
 		}
 		last = t
 	}
-	if verdict(strong) && spot != "" {
+	switch {
+	case verdict(strong) && root != "":
+		strong, root, follow = root, "", ""
+	case verdict(strong) && spot != "":
 		strong, follow = spot, ""
+	case bare(strong) && weak != "":
+		strong, follow = weak, ""
+	}
+	if weak == "" {
+		weak = vague
+	}
+	if root != "" && root != strong {
+		second, follow = root, ""
 	}
 	named := ""
 	if len(tests) > 0 {
@@ -131,6 +178,8 @@ func errorLine(body string) string {
 			return strong + "; " + shorten(second, 110) + named
 		}
 		return shorten(strong, 170) + named
+	case weak != "" && second != "":
+		return shorten(weak, 100) + "; " + shorten(second, 110) + named
 	case weak != "":
 		return shorten(weak, 170) + named
 	case usage != "":
@@ -206,15 +255,71 @@ func chatter(t string) bool {
 
 // verdict reports a line that says only that something failed.
 func verdict(t string) bool {
-	return strings.HasPrefix(t, "FAIL") || strings.HasPrefix(t, "--- FAIL") || strings.HasPrefix(t, "(fail)") || strings.HasPrefix(t, "npm error code") || strings.HasPrefix(t, "✗") || strings.HasPrefix(t, "×")
+	return strings.HasPrefix(t, "FAIL") || strings.HasPrefix(t, "--- FAIL") || strings.HasPrefix(t, "(fail)") || strings.HasPrefix(t, "npm error code") || strings.HasPrefix(t, "✗") || strings.HasPrefix(t, "×") || bare(t)
+}
+
+// bare reports a line that says that something failed and not what was wrong: an
+// error of one word, the exit code of a program that another one started, how many
+// things failed.
+func bare(t string) bool {
+	if len(t) > 160 {
+		return false
+	}
+	low := strings.TrimRight(strings.ToLower(t), ".! )")
+	for _, p := range [...]string{"error:", "fatal:"} {
+		if rest, ok := strings.CutPrefix(low, p); ok {
+			low = strings.TrimSpace(rest)
+			if !strings.Contains(low, " ") {
+				return true
+			}
+		}
+	}
+	words := strings.Fields(low)
+	if n := len(words); n > 2 && allDigits(words[n-1]) && (strings.Contains(low, "exited with") || strings.Contains(low, "exit code") || strings.Contains(low, "exit status")) {
+		return true
+	}
+	if strings.HasPrefix(low, "failed to ") {
+		return len(words) <= 3 || len(words) <= 6 && slices.ContainsFunc(words, allDigits)
+	}
+	return false
+}
+
+// roots are the marks with which a tree of errors leads to the cause of one.
+const roots = "╰└├─│╴▶→↳× "
+
+// treed reports a line that hangs below another in a tree of errors.
+func treed(t string) bool {
+	return strings.HasPrefix(t, "╰─") || strings.HasPrefix(t, "└─") || strings.HasPrefix(t, "↳")
+}
+
+// unrooted takes the marks of a tree off a line.
+func unrooted(t string) string { return strings.TrimLeft(t, roots) }
+
+// causeOf returns what a line names as the cause of the error above it, and
+// whether it only heads the line that does.
+func causeOf(t string) (cause string, heads bool) {
+	if treed(t) {
+		return unrooted(t), false
+	}
+	low := strings.ToLower(head(t, 20))
+	for _, p := range [...]string{"caused by:", "* what went wrong:"} {
+		if strings.HasPrefix(low, p) {
+			cause = strings.TrimSpace(t[len(p):])
+			return cause, cause == ""
+		}
+	}
+	return "", false
 }
 
 // strongLine is the first line with a strong mark, of an output whose exit code
-// says nothing.
+// says nothing, and what was wrong where that line says only that something was.
 func strongLine(out string) string {
 	for line := range strings.SplitSeq(out, "\n") {
 		t := strings.TrimSpace(head(line, 2000))
 		if t != "" && !boiler(t) && strongError(t) {
+			if bare(t) {
+				return errorLine(out)
+			}
 			return t
 		}
 	}

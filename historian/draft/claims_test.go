@@ -26,6 +26,7 @@ func TestClaims(t *testing.T) {
 		"测试未通过": claimNone, "die tests sind nicht bestanden": claimNone, "not deployed": claimNone, "it will be deployed": claimNone, "not everything works": claimNone,
 		"the test passed a nil pointer to readrow": claimNone, "the tests pass the id on": claimNone, "the test helper passed options": claimNone, "the parser passes tokens to the checks": claimNone,
 		"all rows that pass validation are kept": claimNone, "the checker checks that passed values are set": claimNone, "all callers pass the id": claimNone, "the lock is released": claimNone, "options are merged with defaults": claimNone,
+		"- [62] start → unknown field `pipeline` (then passed at [68])": claimNone,
 		"row.go was fixed": claimNone, "- [70] builds scripts from successful steps only": claimNone, "the importer keeps rows without an id": claimNone,
 	} {
 		if got := claims(line); got != want {
