@@ -1,13 +1,21 @@
 package historian
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The word lists. They rank lines and keep small talk out of view; none of them
 // decides whether a fact is kept. Phrases are in lower case.
 
-var chatOpeners = []string{"let me", "i'll", "i will", "let's", "i'm going to", "first, let", "great", "perfect", "sure", "okay", "ok,", "good,",
-	"excellent", "i need to", "next, i", "looking at", "you're right", "you're absolutely", "got it", "understood", "sounds good", "i should", "absolutely", "thanks", "thank you", "now ", "i understand", "i see", "good point", "good catch", "good question", "alright", "hmm", "wait", "actually, let", "i have to", "i can see", "time to",
-	"让我", "我来", "现在", "好的", "接下来", "我将", "我会", "먼저", "이제", "좋습니다", "네,", "알겠습니다", "では", "まず", "次に", "了解", "vou ", "agora", "vamos", "voy a", "ahora", "je vais", "maintenant", "ich werde", "jetzt", "lass mich"}
+// announcers begin a sentence about what is about to be done.
+var announcers = []string{"let me", "i'll", "i will", "let's", "i'm going to", "first, let", "i need to", "next, i", "i should", "now ", "actually, let", "i have to", "time to",
+	"让我", "我来", "现在", "接下来", "我将", "我会", "먼저", "이제", "では", "まず", "次に", "vou ", "agora", "vamos", "voy a", "ahora", "je vais", "maintenant", "ich werde", "jetzt", "lass mich"}
+
+// chatOpeners begin a sentence that announces, agrees or sounds out.
+var chatOpeners = slices.Concat(announcers, []string{"great", "perfect", "sure", "okay", "ok,", "good,",
+	"excellent", "looking at", "you're right", "you're absolutely", "got it", "understood", "sounds good", "absolutely", "thanks", "thank you", "i understand", "i see", "good point", "good catch", "good question", "alright", "hmm", "wait", "i can see",
+	"好的", "좋습니다", "네,", "알겠습니다", "了解"})
 
 // openers say of what follows only that it is done or good.
 var openers = []string{"done", "perfect", "great", "excellent", "good", "nice", "all done", "fixed", "okay", "ok", "got it", "sure", "完成", "完成了", "好的", "搞定", "完了しました", "완료", "완료했습니다", "pronto", "feito", "listo", "hecho", "fertig", "erledigt", "fait", "c'est fait", "voilà"}
@@ -28,6 +36,12 @@ var caveats = []string{"not ", "n't ", "no ", "without", "only ", "still ", "rem
 var negations = []string{"not ", "n't ", "no longer", "without ", "never ", "nothing", "instead", "only ", "未", "没有", "不", "無", "않", "없", "못", "ない", "ません", "não ", "nunca", "nicht", "kein", "ne pas", "n'est pas", "sin ", "ningun"}
 
 var hedges = []string{"maybe", "might ", "perhaps", "probably", "possibly", "could be", "not sure", "i think", "seems", "likely", "可能", "也许", "아마", "かもしれ", "talvez", "quizás", "peut-être", "vielleicht"}
+
+// causeHeads are words of a heading that calls what follows the cause.
+var causeHeads = []string{"cause", "what was wrong", "what went wrong", "why ", "diagnos", "原因", "根因", "원인", "causa", "qué falló", "o que deu errado", "ce qui n'allait pas", "ursache"}
+
+// conditions begin a sentence that tells what would be.
+var conditions = []string{"if ", "suppose ", "assuming ", "如果", "假如", "假设", "若", "もし", "仮に", "만약", "만일", "se ", "caso ", "si ", "s'il ", "wenn ", "falls ", "angenommen"}
 
 // constraints mark sentences of the user that limit what may be done.
 var constraints = []string{"never", "don't", "dont ", "do not", "must", "only ", "always", "without ", "keep ", "make sure", "no need", "not allowed", "shouldn't", "should not", "avoid", "instead of", "no more", "stop ",

@@ -259,7 +259,11 @@ func (r *record) outcomeLines(add func(line)) {
 	}
 	if r.state != nil {
 		text := "(in progress) " + r.state.text
-		add(line{sec: secOutcome, prio: 79, ord: r.state.ord, dim: compartments.Narrative, probe: r.state.text, forms: [levels][]string{sizes(text, 340, 230, 140), sizes(text, 230, 140), sizes(text, 140, 90)}})
+		prio := 79
+		if r.loose {
+			prio = 62
+		}
+		add(line{sec: secOutcome, prio: prio, ord: r.state.ord, dim: compartments.Narrative, probe: r.state.text, forms: [levels][]string{sizes(text, 340, 230, 140), sizes(text, 230, 140), sizes(text, 140, 90)}})
 	}
 	if r.stopped {
 		text := "the user stopped this turn"

@@ -77,14 +77,15 @@ func (r *record) collectOutcomes(v *view) {
 			r.outcomes = append(r.outcomes, o)
 		}
 	}
-	r.state = standing(ms, len(r.outcomes) > 0)
+	r.state, r.loose = standing(ms, len(r.outcomes) > 0)
 }
 
 // standing is what the agent said last in a turn that has no conclusion in the
 // run: of its last few narrations the one that says most, so that an
 // announcement of the next step does not hide what was found.
-func standing(ms []message, concluded bool) *said {
-	var best *said
+//
+// It is loose where even that only announces, asks or supposes.
+func standing(ms []message, concluded bool) (best *said, loose bool) {
 	narrations := 0
 	for i := len(ms) - 1; i >= 0 && narrations < 5; i-- {
 		if ms[i].who == agent && ms[i].final || ms[i].who == person && concluded {
@@ -104,7 +105,8 @@ func standing(ms []message, concluded bool) *said {
 			}
 			n := 10 - 2*narrations + min(2, countNames(u.text))
 			low := strings.ToLower(u.text)
-			if starts(low, chatOpeners) {
+			open := starts(low, chatOpeners) || supposed(u.text)
+			if open {
 				n -= 6
 			}
 			if strings.HasSuffix(u.text, ":") {
@@ -114,12 +116,18 @@ func standing(ms []message, concluded bool) *said {
 				n++
 			}
 			if text := fact(u.text); text != "" && (best == nil || n > best.score) {
-				best = &said{ord: ms[i].ord, text: strings.TrimRight(text, ":"), score: n}
+				best, loose = &said{ord: ms[i].ord, text: strings.TrimRight(text, ":"), score: n}, open
 			}
 		}
 		narrations++
 	}
-	return best
+	return best, loose
+}
+
+// supposed reports a text that asks or supposes rather than says what is so.
+func supposed(s string) bool {
+	low := strings.ToLower(s)
+	return question(s) || starts(low, conditions) || hasAny(low, hedges)
 }
 
 // conclude takes the outcome from a turn-final text: the first unit with

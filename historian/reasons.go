@@ -20,12 +20,26 @@ func (r *record) collectWhy(v *view) {
 		}
 		units := append(m.narrate[:len(m.narrate):len(m.narrate)], m.units...)
 		best, bestScore := -1, 0
+		headed := 0 // sentences to come that a heading calls the cause
 		for j, u := range units {
+			low := strings.ToLower(u.text)
+			if u.kind == unitHeading {
+				headed = 0
+				if hasAny(low, causeHeads) {
+					headed = 1
+				}
+				continue
+			}
 			if u.kind == unitHeader || width(u.text) < 24 {
 				continue
 			}
-			low := strings.ToLower(u.text)
 			n, marked := 0, false
+			cause, rejected := hasAny(low, causes), hasAny(low, rejections)
+			if headed > 0 {
+				headed--
+				cause = true
+				n += 2
+			}
 			if failed && j < 3 {
 				n += 3
 				marked = true
@@ -33,8 +47,6 @@ func (r *record) collectWhy(v *view) {
 					n++
 				}
 			}
-			cause := hasAny(low, causes)
-			rejected := hasAny(low, rejections)
 			if cause {
 				n += 3
 			}
@@ -60,6 +72,11 @@ func (r *record) collectWhy(v *view) {
 			}
 			if question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) {
 				n -= 4
+			}
+			if !cause && !rejected && !hasAny(low, negations) {
+				if _, news := v.names(u.text); news == 0 { // said behind a failure, and nothing new about it
+					n = min(n, 3)
+				}
 			}
 			if n >= 4 {
 				if m.final { // finals may hold several
@@ -99,22 +116,30 @@ func (r *record) collectWhy(v *view) {
 // step takes the best of the first units of a narration.
 func (r *record) step(v *view, m *message, units []unit) {
 	best, bestScore := -1, 0
-	var brings [10]int // what each of the first units is worth by its names
+	var brings, news [10]int // what each of the first units is worth by its names, and by those that nothing else brings
 	for j, u := range units[:min(len(units), len(brings))] {
-		all, news := v.names(u.text)
-		brings[j] = min(all, 3) + 2*news
+		var all int
+		all, news[j] = v.names(u.text)
+		brings[j] = min(all, 3) + 2*news[j]
 	}
 	for j, u := range units[:min(len(units), 4)] {
 		low := strings.ToLower(u.text)
-		if width(u.text) < 16 || u.kind == unitHeader || nameAlone(u.text) || starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 60 {
+		chat := starts(low, chatOpeners)
+		if width(u.text) < 16 || u.kind == unitHeader || nameAlone(u.text) || chat && countNames(u.text) == 0 && width(u.text) < 60 {
 			continue
 		}
+		if starts(low, announcers) && news[j] == 0 && !hasDigit(u.text) && !hasAny(low, causes) && !hasAny(low, negations) {
+			continue // what was done shows what was announced
+		}
 		n := 4 + brings[j] - j
-		if starts(low, chatOpeners) {
+		if chat {
 			n -= 3
 		}
-		if question(u.text) {
-			n -= 2
+		switch {
+		case question(u.text), starts(low, conditions):
+			n -= 6
+		case hasAny(low, hedges): // a suspicion is worth more than what says nothing
+			n -= 3
 		}
 		if best < 0 || n > bestScore {
 			best, bestScore = j, n
@@ -138,6 +163,9 @@ func (r *record) step(v *view, m *message, units []unit) {
 		n := brings[j]
 		if hasAny(low, causes) || hasAny(low, negations) {
 			n += 3
+		}
+		if starts(low, conditions) {
+			n -= 6
 		}
 		if hasDigit(u.text) {
 			n++

@@ -19,6 +19,7 @@ type record struct {
 	force    *request // the request in force when the run begins without one
 	outcomes []outcome
 	state    *said // what the agent said last, where it never concluded
+	loose    bool  // that only announces, asks or supposes
 	why      []said
 	steps    []said
 	details  []said // more of the narrations, for where there is room

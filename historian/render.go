@@ -213,6 +213,9 @@ func (r *record) tidings(compact *page, count func(string) int) []tiding {
 			t.worth = 12
 			if l.must || r.state != nil && strings.HasPrefix(l.text, "(in progress) ") {
 				t.text, t.worth = strings.TrimPrefix(l.text, "(in progress) "), 24
+				if !l.must && r.loose {
+					t.worth = 0
+				}
 			}
 		case secMended:
 			t.text, t.worth = "passes now: "+l.text, 20
