@@ -159,7 +159,7 @@ func englishOrder(w []string) order {
 	set := func(o order) { best = max(best, o) }
 	switch next := at(first + 1); at(first) {
 	case "no":
-		if next != "" && !noIdiom[next] && !slices.ContainsFunc(w[first:], func(s string) bool { return tells[s] }) {
+		if next != "" && !noIdiom[next] && !slices.Contains(w[:first], "or") && !slices.ContainsFunc(w[first:], func(s string) bool { return tells[s] }) {
 			set(ban)
 		}
 	case "not":

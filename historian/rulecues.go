@@ -70,5 +70,8 @@ var (
 	// quoteWords stand in a line behind which somebody else's words come.
 	quoteWords = wordSet(`wrote writes said says reported reports report output response answer answered reply replied review reviewer claude copilot gpt chatgpt gemini agent assistant bot coderabbit llm
  schrieb sagt sagte bericht antwort dit écrit rapport réponse dijo dice escribió informe respuesta disse escreveu relatório resposta`)
+	// eachWords stand in a line that speaks of answers to come: "for each answer:".
+	eachWords  = wordSet(`each every jede jeder jedes jeden chaque cada`)
+	eachSigns  = []string{"每", "各回答", "毎回", "매번", "각 "}
 	quoteSigns = []string{"说：", "说:", "报告", "回答", "回复", "写道", "言って", "報告", "回答", "라고", "보고", "답변"}
 )

@@ -35,7 +35,7 @@ func (r *record) collectSpans(v *view) {
 	}
 	var all []candidate
 	for i := range ms {
-		if ms[i].who != person || ms[i].speech.harness {
+		if ms[i].who != person {
 			continue
 		}
 		own := ms[i].speech.own
@@ -45,7 +45,7 @@ func (r *record) collectSpans(v *view) {
 			if o == noOrder {
 				o, from, to = statedIn(s)
 			}
-			if o == noOrder {
+			if o == noOrder || o < ban && ms[i].speech.harness { // most of what it lays down is the form of an answer
 				continue
 			}
 			text := ruleText(s, from, to)
@@ -55,10 +55,15 @@ func (r *record) collectSpans(v *view) {
 					text = both
 				}
 			}
-			if text == "" || width(text) < 8 || strings.Count(text, ")") > strings.Count(text, "(") || safe(text) != text || !strings.Contains(own, text) || v.toldBefore(text) {
+			if text == "" || width(text) < 8 || strings.Count(text, ")") > strings.Count(text, "(") || safe(text) != text || !v.holds(ms[i].ord, text) || v.toldBefore(text) {
 				continue
 			}
 			all = append(all, candidate{span{compartments.ExactSpan{Ordinal: ms[i].ord, Text: text}, o}, estimate(text, 600)})
+		}
+		for _, text := range ms[i].speech.verbatim {
+			if safe(text) == text {
+				all = append(all, candidate{span{compartments.ExactSpan{Ordinal: ms[i].ord, Text: text}, statement}, estimate(text, 600)})
+			}
 		}
 	}
 	if s, ok := r.rejected(v); ok {
@@ -186,7 +191,8 @@ func introduces(t string) bool {
 	if !strings.HasSuffix(t, ":") && !strings.HasSuffix(t, "：") {
 		return false
 	}
-	return hasWord(strings.ToLower(t), quoteWords) || hasAny(t, quoteSigns)
+	low := strings.ToLower(t)
+	return (hasWord(low, quoteWords) || hasAny(t, quoteSigns)) && !hasWord(low, eachWords) && !hasAny(t, eachSigns)
 }
 
 // hasWord reports whether one of the words stands in a lower-case text as a word.

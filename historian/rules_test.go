@@ -49,6 +49,7 @@ func TestRules(t *testing.T) {
 		// what only reports, asks or talks
 		{"p99 went from 40 ms to 900 ms whenever an import runs", "", noOrder},
 		{"no wait, that is the old file", "", noOrder},
+		{"if there are two headers, or no header at all, the file is refused", "", noOrder},
 		{"no logs appear in the terminal", "", noOrder},
 		{"they don't match the invoice", "", noOrder},
 		{"I don't know where it is", "", noOrder},
@@ -72,6 +73,26 @@ func TestRules(t *testing.T) {
 		if best != c.order || got != c.want {
 			t.Errorf("%q\n got %q, %d\nwant %q, %d", c.in, got, best, c.want, c.order)
 		}
+	}
+}
+
+// TestRulesOfATask: a program that sets a task lays down rules in the person's place,
+// also in a block of its own and behind a word about answers to come; one that comes
+// back with a complaint about the form of an answer does not.
+func TestRulesOfATask(t *testing.T) {
+	r := rangeFrom([]compartments.Message{
+		personSays("<issue>\nThe importer loses the last row.\n</issue>\n\n<instructions>\n# Task\nFor each response:\n1. Say what you think\n2. Give one command\n\n## Limits\n- CHANGE: the importer\n- DO NOT CHANGE: tests, migrations\n\n" +
+			"<format_example>\nthink, then `ls`\n</format_example>\n\n## The end\nWhen all is done give exactly the following command:\n\n```sh\nmake seal && make hand-in\n```\n</instructions>"),
+		shellCall("ls", "importer.go", 0),
+		personSays("Please never give two commands, as in <format_example>think, then `ls`</format_example>"),
+		shellCall("cat importer.go", "package importer", 0),
+	})
+	c, err := testBuiltin().WriteOne(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := spansOf(&c), []string{"DO NOT CHANGE: tests, migrations", "make seal && make hand-in"}; !slices.Equal(got, want) {
+		t.Errorf("kept %q, want %q", got, want)
 	}
 }
 

@@ -23,7 +23,7 @@ func ownWords(m *compartments.Message) string {
 
 func withoutBlocks(text string) string {
 	for _, tag := range []string{"system-reminder", "ide_opened_file", "ide_selection", "local-command-caveat", "local-command-stdout", "task-notification",
-		"command-message", "environment_context", "instructions"} {
+		"command-message", "environment_context"} {
 		for {
 			from := strings.Index(text, "<"+tag+">")
 			if from < 0 {

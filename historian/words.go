@@ -20,6 +20,7 @@ type speech struct {
 	interrupted bool     // says that the turn before was stopped
 	machine     bool     // holds no person's words at all
 	harness     bool     // a program wrote it that shows the agent how to answer
+	verbatim    []string // commands that are to be given just so
 }
 
 // listen reads the parts of a user message.
@@ -113,11 +114,15 @@ func tagAt(s string) string {
 	return s[1:i]
 }
 
+// taskTag heads what a host tells the agent where the text is nothing else. Beside
+// other text it is how people, and the programs that ask in their place, set a task.
+const taskTag = "instructions"
+
 // machineTag reports tags whose content no person wrote.
 func machineTag(name string) bool {
 	switch name {
 	case "system-reminder", "task-notification", "subagent_notification", "command-message", "environment_context", "turn_aborted",
-		"user_instructions", "bash-stdout", "bash-stderr", "local-command-caveat", "collaboration_mode", "instructions", "response_example",
+		"user_instructions", "bash-stdout", "bash-stderr", "local-command-caveat", "collaboration_mode", taskTag, "response_example",
 		"user-prompt-submit-hook", "environment_details", "INSTRUCTIONS", "permissions", "file_content", "skills_instructions", "good-to-know", "important",
 		"system_information", "example_response":
 		return true
@@ -162,7 +167,7 @@ func unwrap(t string, depth int) string {
 		closing := "</" + name + ">"
 		end := strings.Index(t[inner:], closing)
 		if end < 0 {
-			if machineTag(name) { // cut off: machine to its end
+			if machineTag(name) && name != taskTag { // cut off: machine to its end
 				return b.String()
 			}
 			open[name] = true
@@ -172,7 +177,7 @@ func unwrap(t string, depth int) string {
 		}
 		body := t[inner : inner+end]
 		switch {
-		case machineTag(name):
+		case machineTag(name) && name != taskTag:
 		case name == "command-name" || name == "command-args":
 			b.WriteString(strings.TrimSpace(body) + " ")
 		case name == "skill" || name == "skill_content":
@@ -216,10 +221,13 @@ func (s *speech) sort(text string, told map[string]bool) {
 			closes++
 		}
 	}
-	for _, l := range lines {
+	for i, l := range lines {
 		t := strings.TrimSpace(l)
 		if strings.HasPrefix(t, "```") && closes > 1 {
 			fenced = !fenced
+			continue
+		}
+		if fenced && s.introduced(own, lines, i) {
 			continue
 		}
 		if t == "" {
@@ -249,6 +257,29 @@ func (s *speech) sort(text string, told map[string]bool) {
 	}
 	s.own = strings.TrimSpace(strings.Join(own, "\n"))
 	s.unpath()
+}
+
+// introduced adds a line that stands in a fence alone to the words that introduce it,
+// of which it is the point: what is to be run or written. A complaint is a paste.
+func (s *speech) introduced(own, lines []string, at int) bool {
+	const longest = 160
+	t := strings.TrimSpace(lines[at])
+	fence := func(i int) bool { return i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "```") }
+	if t == "" || len(t) > longest || strings.Contains(t, "`") || !fence(at-1) || !fence(at+1) || strongError(t) || hasAny(strings.ToLower(t), weakErrors) {
+		return false
+	}
+	k := len(own) - 1
+	for k >= 0 && own[k] == "" {
+		k--
+	}
+	if k < 0 || !strings.HasSuffix(own[k], ":") && !strings.HasSuffix(own[k], "：") {
+		return false
+	}
+	if hasWord(strings.ToLower(own[k]), exactWords) {
+		s.verbatim = append(s.verbatim, t)
+	}
+	own[k] += " `" + t + "`"
+	return true
 }
 
 // unpath takes a leading picture or long path off the words, as people drop one
