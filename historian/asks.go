@@ -17,7 +17,9 @@ type ask struct {
 	marked    bool // holds a constraint marker
 	urgent    bool // right after the user stopped or refused something
 	width     int
-	answering bool
+	answering bool  // a question, an offer, or a choice of options
+	picked    bool  // of options by their numbers
+	replying  bool  // so few words that what the agent said last stands with them
 	weights   []int // of each unit, for where there is room for some of them only
 }
 
@@ -51,13 +53,13 @@ func (r *record) collectAsks(v *view) {
 		a.text, a.whole = ownWords(m)
 		var notes []string
 		if a.width < 24 {
-			q, from := answered(v, v.from+i, m.speech.own)
+			q, from, picked := answered(v, v.from+i, m.speech.own)
 			if from < v.from {
 				q = v.native(q)
 			}
 			if q != "" {
 				notes = append(notes, q)
-				a.answering = true
+				a.replying, a.answering, a.picked = true, strings.HasPrefix(q, answers), picked
 			}
 		}
 		if m.speech.interrupted {
@@ -88,6 +90,13 @@ func (r *record) collectAsks(v *view) {
 		}
 	}
 }
+
+// answers begins the note of an ask that says what it answers.
+const answers = "answering: "
+
+// asks reports an ask that says what is wanted, in few words too: what only answers
+// goes on with the request before it.
+func (a *ask) asks() bool { return a.width >= 12 && !a.answering }
 
 // weigh is how much a sentence of a person matters where there is room for few: by
 // the limits, values and names in it.
@@ -275,8 +284,9 @@ func (a *ask) most(title string) int {
 }
 
 // answered finds what a short message answers: option n of the text before it,
-// or the last question in that text. from is the place of that text.
-func answered(v *view, place int, own string) (text string, from int) {
+// or the last question in that text. from is the place of that text; picked says that
+// options are what is answered.
+func answered(v *view, place int, own string) (text string, from int, picked bool) {
 	var units []unit
 	for i := place - 1; i >= 0 && i >= place-6; i-- {
 		if v.ms[i].who == person || v.ms[i].who == host {
@@ -289,7 +299,7 @@ func answered(v *view, place int, own string) (text string, from int) {
 		}
 	}
 	if len(units) == 0 {
-		return "", 0
+		return "", 0, false
 	}
 	var chosen []string
 	for _, n := range figures(own) {
@@ -301,21 +311,21 @@ func answered(v *view, place int, own string) (text string, from int) {
 		}
 	}
 	if len(chosen) > 0 {
-		return "answering: " + strings.Join(chosen, "; "), from
+		return answers + strings.Join(chosen, "; "), from, true
 	}
 	for i := len(units) - 1; i >= 0; i-- {
 		if question(units[i].text) {
-			return "answering: " + shorten(safe(units[i].text), 160), from
+			return answers + shorten(safe(units[i].text), 160), from, false
 		}
 	}
 	last := units[len(units)-1]
 	if hasAny(strings.ToLower(last.text), offers) {
-		return "answering: " + shorten(safe(last.text), 160), from
+		return answers + shorten(safe(last.text), 160), from, false
 	}
 	if o, ok := conclude(nil, units, 0, 0); ok {
-		return "after: " + shorten(o.main, 120), from
+		return "after: " + shorten(o.main, 120), from, false
 	}
-	return "", 0
+	return "", 0, false
 }
 
 // figures lists the small numbers of a short answer, at most three; none if there

@@ -3,6 +3,7 @@ package historian
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ctxplugin/compartments"
 )
@@ -42,8 +43,24 @@ func ground(facts []compartments.Fact, messages []compartments.Message) []compar
 }
 
 // found is the longest beginning of an anchor that a message holds, in whole
-// words; "" if less than a few letters.
+// words; where that is less than a few letters, the same of what follows a word that
+// does not stand in the message as a tier shows it. "" if nothing is found.
 func found(anchor string, m *compartments.Message) string {
+	for rest := anchor; rest != ""; {
+		if s := foundBeginning(rest, m); s != "" {
+			return s
+		}
+		cut := strings.IndexAny(rest, " 。，、：")
+		if cut < 0 {
+			break
+		}
+		_, n := utf8.DecodeRuneInString(rest[cut:])
+		rest = rest[cut+n:]
+	}
+	return ""
+}
+
+func foundBeginning(anchor string, m *compartments.Message) string {
 	for anchor != "" {
 		for i := range m.Parts {
 			p := &m.Parts[i]
@@ -69,18 +86,20 @@ func (r *record) facts() []compartments.Fact {
 			out = append(out, compartments.Fact{Ordinal: ord, Kind: kind, Text: text, Anchor: anchor})
 		}
 	}
-	if lead := r.lead(); lead >= 0 && (r.force == nil || r.asks[lead].width >= 24 && !r.asks[lead].answering) {
-		if t := titleOf(r.asks[lead].units); t != "" {
-			add(r.asks[lead].ord, factRequest, t, words(t))
+	if lead := r.lead(); lead >= 0 && (r.force == nil || r.asks[lead].asks() || r.asks[lead].picked) {
+		a := &r.asks[lead]
+		t := titleOf(a.units)
+		if a.picked || a.width >= 12 || !a.replying { // else it goes on with the request before it
+			add(a.ord, factRequest, a.named(t), words(t))
 		}
 	} else if r.force != nil && r.force.title != "" {
 		add(r.force.ord, factRequest, r.force.title, words(r.force.title))
 	}
 	// What was asked last is what goes on behind the run.
 	for i := len(r.asks) - 1; i > r.lead(); i-- {
-		if a := &r.asks[i]; a.width >= 24 && !a.answering && (a.text == "" || a.text[0] < '0' || a.text[0] > '9') { // point by point is an answer
+		if a := &r.asks[i]; a.picked || a.asks() && (a.text == "" || a.text[0] < '0' || a.text[0] > '9') { // point by point is an answer
 			t := titleOf(a.units)
-			add(a.ord, factRequest, t, words(t))
+			add(a.ord, factRequest, a.named(t), words(t))
 			break
 		}
 	}

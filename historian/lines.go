@@ -178,7 +178,7 @@ func (r *record) askLines(add func(line)) {
 			l.prio, l.must = 92, true
 		case i == lead:
 			l.prio = 90
-		case a.answering:
+		case a.replying:
 			l.prio = 85 // a decision
 		case a.width < 24 && a.note != "":
 			l.prio = 62

@@ -32,6 +32,42 @@ func TestContinuedTitle(t *testing.T) {
 	}
 }
 
+// TestGoesOnWithTheLastRequest: the request that a run goes on with is the last that
+// said what is wanted, also where it names a file for the host to show or has few
+// words; what only answers or agrees is none.
+func TestGoesOnWithTheLastRequest(t *testing.T) {
+	for _, c := range []struct{ said, before, want string }{
+		{"in @scripts/ - write a script that seals the release", "The release is tagged.", "(cont. of [4]) in … - write a script that seals"},
+		{"Add @.tools/skills/ https://example.com/skills for our scripts", "The release is tagged.", "(cont. of [4]) Add"},
+		{"Fix the seal-maker", "The release is tagged.", "(cont. of [4]) Fix the seal-maker"},
+		{"修复登录页面的翻译", "标签已经打好。", "(cont. of [4]) 修复登录页面的翻译"},
+		{"the second", "Shall I use the old key, or the new one?", "(cont. of [1]) the release must be tagged and signed"},
+		{"2 please", "There are two ways:\n\n1. Sign with the old key\n2. Sign with the new key", ""},
+		{"go on", "The release is tagged.", "(cont. of [1]) the release must be tagged and signed"},
+	} {
+		ms := []compartments.Message{
+			personSays("the release must be tagged and signed before it is sealed"),
+			shellCall("git tag v2", "", 0),
+			agentText(c.before),
+			personSays(c.said), // 4
+			shellCall("ls scripts .tools/skills seal-maker", "scripts/", 0),
+			shellCall("cat scripts/a.sh", "echo seal", 0), // 6
+			agentText("The script has no seal yet."),
+		}
+		for _, lengths := range [][]int{{3, 2, 2}, {2, 3, 2}} {
+			want := c.want
+			if want == "" { // what the options were is known where they stand in the same run
+				if want = "(cont. of [1])"; lengths[0] == 2 {
+					want = "(cont. of [4]) 2 please: Sign with the new key"
+				}
+			}
+			if got := parts(t, ms, lengths...)[2].Title; !strings.HasPrefix(got, want) {
+				t.Errorf("%q in runs of %v: title %q, want %q", c.said, lengths, got, want)
+			}
+		}
+	}
+}
+
 // TestNoNameOfARemainder: what is left of a pattern, a variable or a gap is no
 // name.
 func TestNoNameOfARemainder(t *testing.T) {

@@ -15,7 +15,7 @@ func (b *Builtin) Scan(r Range) compartments.Compartment {
 	c.Strategy, c.Generator, c.Provisional = compartments.StrategyScan, Generator, true
 	c.Importance, c.Types = 20, []string{"scanned"}
 	title := ""
-	var ord compartments.Ordinal
+	var asked []request // the first and the last that says what is wanted
 	calls, failed, people := 0, 0, 0
 	var files []string
 	seen := map[string]bool{}
@@ -37,10 +37,13 @@ func (b *Builtin) Scan(r Range) compartments.Compartment {
 			s := listen(m, nil)
 			if !s.machine {
 				people++
-				if width(title) < 12 {
-					if t := titleOf(split(head(s.own, 2000), true)); t != "" {
-						title, ord = t, m.Ordinal
-					}
+				t := titleOf(split(head(s.own, 2000), true))
+				switch {
+				case t == "":
+				case width(title) < 12:
+					title, asked = t, []request{{ord: m.Ordinal, title: t}}
+				case width(s.own) >= 24: // fewer words may only answer
+					asked = append(asked[:1], request{ord: m.Ordinal, title: t})
 				}
 			}
 		}
@@ -71,8 +74,11 @@ func (b *Builtin) Scan(r Range) compartments.Compartment {
 		if force := inForce(r.Prior); force != nil {
 			title = "(cont. of [" + itoa(int(force.ord)) + "]) " + shorten(force.title, 60)
 		}
-	} else if ord != 0 {
-		c.Facts = ground([]compartments.Fact{{Ordinal: ord, Kind: factRequest, Text: title, Anchor: words(title)}}, r.Messages)
+	} else {
+		for _, a := range asked {
+			c.Facts = append(c.Facts, compartments.Fact{Ordinal: a.ord, Kind: factRequest, Text: a.title, Anchor: words(a.title)})
+		}
+		c.Facts = ground(c.Facts, r.Messages)
 	}
 	if title == "" {
 		title = "No words of the user"

@@ -64,7 +64,7 @@ func (r *record) entitle() {
 
 func (r *record) choose() {
 	lead := r.lead()
-	if r.force == nil || len(r.asks) > 0 && lead >= 0 && r.asks[lead].width >= 24 && !r.asks[lead].answering {
+	if r.force == nil || len(r.asks) > 0 && lead >= 0 && r.asks[lead].width >= 24 {
 		if lead >= 0 {
 			r.title = titleOf(r.asks[lead].units)
 		}
@@ -72,7 +72,7 @@ func (r *record) choose() {
 			r.title = shorten(r.asks[lead].note, titleExtent)
 		}
 		if lead >= 0 && r.title != r.asks[lead].note && width(r.title) < 24 && r.asks[lead].note != "" {
-			if q, ok := strings.CutPrefix(r.asks[lead].note, "answering: "); ok {
+			if q, ok := strings.CutPrefix(r.asks[lead].note, answers); ok {
 				r.title = shorten(r.title+": "+q, titleExtent)
 			} else {
 				r.title = shorten(r.title+", "+r.asks[lead].note, titleExtent)
@@ -109,6 +109,14 @@ func (r *record) choose() {
 	case len(r.failures) > 0:
 		r.title = shorten(r.failures[0].what, titleExtent)
 	}
+}
+
+// named is the title of an ask with the options that it picks.
+func (a *ask) named(title string) string {
+	if q, ok := strings.CutPrefix(a.note, answers); ok && a.picked && title != "" {
+		return shorten(title+": "+q, titleExtent)
+	}
+	return title
 }
 
 // continues is how the title of a run begins that works on an earlier request.

@@ -42,21 +42,21 @@ func (p *pass) cover(ctx context.Context, batch *compartments.Batch, cut int) er
 		for from < g.to && !p.mayCut(p.v, from) {
 			from++
 		}
-		var written []compartments.Compartment
-		if from < g.to {
-			var err error
-			if written, err = p.write(ctx, span{from, g.to}, true); err != nil {
-				if ctx.Err() != nil {
-					return err
-				}
-				from = g.to // no record is worse than a poor one
-			}
-		}
-		scanned, err := p.scan(ctx, span{g.from, from})
+		covered, err := p.scan(ctx, span{g.from, from}) // first: what is written may go on with a request in it
 		if err != nil {
 			return err
 		}
-		p.enlist(batch, append(scanned, written...))
+		if from < g.to {
+			newest, err := p.write(ctx, span{from, g.to}, true, covered...)
+			if err != nil && ctx.Err() == nil { // no record is worse than a poor one
+				newest, err = p.scan(ctx, span{from, g.to})
+			}
+			if err != nil {
+				return err
+			}
+			covered = append(covered, newest...)
+		}
+		p.enlist(batch, covered)
 	}
 	return nil
 }

@@ -3,9 +3,11 @@ package session_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"ctxplugin/compartments"
+	"ctxplugin/historian"
 )
 
 // TestFirst_LongSession: a session of many windows is seen for the first time.
@@ -131,5 +133,41 @@ func TestFirst_ScanKnowsWhatWasAsked(t *testing.T) {
 	}
 	if scans == 0 || titled < scans*9/10 {
 		t.Fatalf("%d of %d scanned compartments say what was asked", titled, scans)
+	}
+}
+
+// behind is a historian that notes whether it was told of all that stands before
+// what it is to write.
+type behind struct {
+	naive
+	told, untold atomic.Int64
+}
+
+func (b *behind) Write(ctx context.Context, r historian.Range) ([]compartments.Compartment, error) {
+	switch n := len(r.Prior); {
+	case r.Messages[0].Ordinal == 1:
+	case n > 0 && r.Prior[n-1].Last+1 == r.Messages[0].Ordinal:
+		b.told.Add(1)
+	default:
+		b.untold.Add(1)
+	}
+	return b.naive.Write(ctx, r)
+}
+
+// TestFirst_WrittenKnowsWhatIsScanned: the newest part, which is written at once, may
+// go on with a request in the part that there was time only to scan.
+func TestFirst_WrittenKnowsWhatIsScanned(t *testing.T) {
+	store, b := newMemory(), &behind{}
+	cfg := testConfig(store)
+	cfg.Historian = b
+	h := newHost(t, startSessions(t, cfg), store, 60_000)
+	h.deadline = 400
+	for i := range 60 {
+		h.turn(words(i), 3, 4000)
+	}
+	h.user("what is still open?")
+	h.request()
+	if b.told.Load() == 0 || b.untold.Load() > 0 {
+		t.Errorf("%d times told of what stands before, %d times not", b.told.Load(), b.untold.Load())
 	}
 }

@@ -211,12 +211,14 @@ func (se *Session) scanned(place int) bool {
 
 // write has the historian write a run. A last compartment that was written
 // without seeing what follows is left out, to be written again with more,
-// unless it is all there is or the run is closed.
-func (se *Session) write(ctx context.Context, s span, closed bool) ([]compartments.Compartment, error) {
+// unless it is all there is or the run is closed. before are compartments in front
+// of the run that are not stored yet.
+func (se *Session) write(ctx context.Context, s span, closed bool, before ...compartments.Compartment) ([]compartments.Compartment, error) {
 	r, err := se.rangeOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	r.Prior = append(r.Prior, before...)
 	written, err := se.cfg.Historian.Write(ctx, r)
 	if err != nil {
 		return nil, err
