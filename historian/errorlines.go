@@ -43,18 +43,25 @@ func tagOnly(t string) bool {
 // errorLine picks the line of a failed output that says what was wrong, without a
 // list of what would have been right: that names what the work is not about.
 func errorLine(body string) string {
-	line := pickError(body)
-	if at := strings.Index(line, ", expected one of "); at > 0 && strings.Count(line[at:], "`,") > 1 {
-		line = line[:at]
-	}
+	line, _ := failedLine(body)
 	return line
 }
 
-func pickError(body string) string {
+// failedLine is an error line with the tests that failed, as it names them.
+func failedLine(body string) (line, tests string) {
+	line, tests = pickError(body)
+	if at := strings.Index(line, ", expected one of "); at > 0 && strings.Count(line[at:], "`,") > 1 {
+		line = line[:at]
+	}
+	return line, tests
+}
+
+func pickError(body string) (line, which string) {
 	var last, weak, vague, lastPlace, exception string
 	var strong, second, spot, usage, quiet string
 	root, caused := "", false // what an error names as its cause; the line before only heads it
 	var tests []string
+	var score tally
 	follow := ""
 	traceback := false
 	category := ""
@@ -105,6 +112,10 @@ func pickError(body string) string {
 				continue
 			}
 		}
+		if score.count(t) {
+			prev, last = t, t
+			continue
+		}
 		if strong != "" && follow == "" && (strings.HasPrefix(t, "--> ") || inFile(t) && !strings.Contains(t, " +0x")) {
 			follow = t
 		}
@@ -154,40 +165,116 @@ func pickError(body string) string {
 	if root != "" && root != strong {
 		second, follow = root, ""
 	}
-	named := ""
-	if len(tests) > 0 {
-		named = " (failed: " + strings.Join(tests[:min(3, len(tests))], ", ")
-		if len(tests) > 3 {
-			named += ", …"
-		}
-		named += ")"
+	which = testList(tests)
+	// How many failed and which ones goes first: what each of them said is cut.
+	named, room := score.String(), 170
+	if named != "" && which != "" {
+		named += " (" + which + "): "
+	} else if named == "" && which != "" && (len(tests) > 1 || !strings.Contains(strong, which)) {
+		named = which + " failed: "
+	} else if named != "" {
+		named += ": "
 	}
+	if named != "" {
+		room = max(110, 205-len(named))
+	}
+	strong = strings.TrimSpace(strings.TrimPrefix(strong, "E   "))
 	switch {
 	case exception != "":
 		if place := tracePlace(lastPlace); place != "" {
-			return exception + " (" + place + ")"
+			return exception + " (" + place + ")", which
 		}
-		return exception
+		return exception, which
 	case category != "":
-		return category
+		return category, which
 	case strong != "":
+		if at := strings.LastIndex(follow, ": "); at > 0 && strings.HasPrefix(strong, follow[at+2:]) {
+			follow = follow[:at] // the kind of the error stands there already
+		}
 		if follow != "" && !strings.Contains(strong, follow) {
-			return shorten(strong, 170) + " " + follow + named
+			return named + shorten(strong, room) + " " + follow, which
 		}
 		if second != "" && len(strong) < 150 {
-			return strong + "; " + shorten(second, 110) + named
+			return named + strong + "; " + shorten(second, 110), which
 		}
-		return shorten(strong, 170) + named
+		return named + shorten(strong, room), which
 	case weak != "" && second != "":
-		return shorten(weak, 100) + "; " + shorten(second, 110) + named
+		return named + shorten(weak, 100) + "; " + shorten(second, 110), which
 	case weak != "":
-		return shorten(weak, 170) + named
+		return named + shorten(weak, room), which
 	case usage != "":
-		return usage
+		return usage, which
 	case chatter(last) && quiet != "":
-		return quiet
+		return quiet, which
 	}
-	return last
+	return last, which
+}
+
+// testList names the first of the tests that failed.
+func testList(tests []string) string {
+	const most = 130
+	list := ""
+	for i, t := range tests {
+		if i == 3 || i > 0 && len(list)+len(t) > most {
+			return list + ", …"
+		}
+		list = strings.TrimPrefix(list+", "+t, ", ")
+	}
+	return list
+}
+
+// tally is how a run of tests ended, as its summary counts.
+type tally struct{ failed, passed int }
+
+// count reads a line such as "3 failed, 68 passed" or "1 fail", and reports whether
+// it is one.
+func (t *tally) count(line string) bool {
+	if len(line) > 120 || !hasDigit(line) {
+		return false
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool {
+		return r == ' ' || r == ',' || r == '|' || r == ';' || r == '(' || r == ')' || r == '='
+	})
+	var now tally
+	lone := len(words) == 2
+	for i := 0; i+1 < len(words); i++ {
+		if len(words[i]) > 6 || !allDigits(words[i]) {
+			continue
+		}
+		n := 0
+		for _, c := range words[i] {
+			n = 10*n + int(c-'0')
+		}
+		switch words[i+1] {
+		case "failed", "fail", "failing", "failures", "failure":
+			now.failed = n
+		case "passed", "pass", "passing":
+			now.passed = n
+		}
+	}
+	switch {
+	case now.failed > 0 && now.passed > 0, now.failed > 0 && !lone:
+		*t = now
+	case now.failed > 0:
+		t.failed = now.failed
+	case now.passed > 0 && lone:
+		t.passed = now.passed
+	default:
+		return false
+	}
+	return true
+}
+
+// String is "" where no test failed.
+func (t *tally) String() string {
+	if t.failed == 0 {
+		return ""
+	}
+	s := itoa(t.failed) + " failed"
+	if t.passed > 0 {
+		s += ", " + itoa(t.passed) + " passed"
+	}
+	return s
 }
 
 // failedTest returns the name of the test that a line reports as failed.

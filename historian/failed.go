@@ -12,6 +12,7 @@ type failure struct {
 	last    compartments.Ordinal
 	what    string
 	line    string
+	tests   string // that failed
 	count   int
 	others  int // of them from another command
 	class   class
@@ -64,7 +65,7 @@ func (r *record) collectFailures(v *view) {
 			if !u.failed && !u.refused && !u.stopped && u.fault == "" {
 				continue
 			}
-			f := failure{ord: ms[i].ord, last: ms[i].ord, line: shorten(nearPaths(safe(u.errLine)), 220), count: 1, shell: u.kind == useShell, denied: u.refused, halted: u.stopped, class: classLook}
+			f := failure{ord: ms[i].ord, last: ms[i].ord, line: shorten(nearPaths(safe(u.errLine)), 220), tests: u.tests, count: 1, shell: u.kind == useShell, denied: u.refused, halted: u.stopped, class: classLook}
 			if f.line == "" && u.errLine != "" {
 				f.line = head(safe(u.errLine), 120)
 			}
@@ -102,7 +103,7 @@ func (r *record) collectFailures(v *view) {
 			at, ok := index[k]
 			if !ok && len(f.line) > 40 {
 				// The same complaint from another command is the same trouble.
-				k = "\x00" + letters(tailOf(digitless(f.line), 60), 60)
+				k = "\x00" + u.tests + "\x00" + letters(tailOf(digitless(f.line), 60), 60)
 				if f.class > classOther {
 					k += "\x00" + f.verb
 				}

@@ -60,7 +60,7 @@ func (u *use) judge(errored bool, exit int, hasExit bool) {
 	case useLook, useFetch:
 	}
 	u.failed = true
-	u.errLine = errorLine(body)
+	u.errLine, u.tests = failedLine(body)
 	if u.errLine == "" && hasExit {
 		u.errLine = "exit code " + itoa(exit)
 	}

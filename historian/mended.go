@@ -46,7 +46,7 @@ func failing(u *use) []check {
 			}
 		}
 	}
-	if len(tests) > 0 && (strings.Contains(u.errLine, "(failed: ") || strings.Contains(u.errLine, "_test.") || strings.HasPrefix(u.errLine, "panic: ")) {
+	if len(tests) > 0 && (u.tests != "" || strings.Contains(u.errLine, "_test.") || strings.HasPrefix(u.errLine, "panic: ")) {
 		return tests
 	}
 	return out

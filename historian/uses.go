@@ -36,6 +36,7 @@ type use struct {
 	stopped bool // ended by the user or the host, not by a fault
 	refused bool // not permitted
 	errLine string
+	tests   string // of them those that failed, as errLine names them
 	fault   string // what a language server said of an edited file, though the edit was made
 
 	cmd     command

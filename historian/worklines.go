@@ -67,6 +67,9 @@ func (r *record) failureLines(add func(line)) {
 			return strings.TrimSpace(s + count + " " + tail)
 		}
 		compact := []string{text(-48, 90, mark), text(-30, 60, mark)}
+		if f.tests != "" { // which ones is what the work goes on with
+			compact = slices.Insert(compact, 0, text(-40, min(150, 34+extent(f.tests)), mark))
+		}
 		if !open {
 			compact = []string{text(-30, 60, mark)}
 		}

@@ -24,7 +24,7 @@ func TestNotation(t *testing.T) {
 	for _, want := range []string{
 		"[1] user\n  the importer crashes on rows without an id.",
 		"[2]\n  I look at the importer first.\n* shell cat importer/row.go\n= 66 lines: package importer",
-		"* shell go test ./importer\n! exit 1, 35 lines: panic: index out of range [3] with length 3",
+		"* shell go test ./importer\n! exit 1, 35 lines: TestImport failed: panic: index out of range [3] with length 3",
 		"* edit importer/rejects.go (+5/-1)\n  with: package importer ¦ var ErrNoID",
 		"[5] user\n  now the release notes",
 	} {
