@@ -84,6 +84,9 @@ func TestJudge(t *testing.T) {
 		{"counts on lines of their own", "bun test", "error: expect(received).toBe(expected)\n(fail) sums rows [0.20ms]\n\n 12 pass\n 1 fail\nRan 13 tests across 2 files. [30.00ms]\n", 1, true,
 			"1 failed, 12 passed (sums rows): error: expect(received).toBe(expected)"},
 		{"counts without names", "npx jest", "Error: no rows\nTests:       3 failed, 68 passed, 71 total\n", 1, true, "3 failed, 68 passed: Error: no rows"},
+		{"a notice that a shell calls an error", "powershell 'x.exe --trust 2>&1'", "Exit code 1\nx.exe : x: inserting trust of 6\nAt line:1 char:5\n+ & x.exe --trust 2>&1\n    + CategoryInfo          : NotSpecified: (x: inserting trust of 6:String) [], RemoteException\n    + FullyQualifiedErrorId : NativeCommandError\n", -1, false, ""},
+		{"a complaint that it calls an error", "powershell 'x.exe --import 2>&1'", "Exit code 1\nx.exe : x: no valid data\nAt line:1 char:5\n+ & x.exe --import 2>&1\n    + CategoryInfo          : NotSpecified: (x: no valid data:String) [], RemoteException\n    + FullyQualifiedErrorId : NativeCommandError\n", -1, true, "x.exe : x: no valid data"},
+		{"an error of its own", "powershell 'Get-Thing a'", "Exit code 1\nGet-Thing : a : This took\ntoo long\nAt line:1 char:1\n+ Get-Thing a\n    + CategoryInfo          : OperationTimeout: (a:String) [Get-Thing], Win32Exception\n    + FullyQualifiedErrorId : ERROR_TIMEOUT,GetThing\n", -1, true, "Get-Thing : a : This took"},
 		{"one word above a tree of causes", "relay start", "Error: settings::read::failed\n\n  × Failed to read conf/relay.yml.\n  ╰─▶   × depots: unknown field `depots`, expected one of `hosts`, `ports`,\n        │ `users`\n", 1, true,
 			"Failed to read conf/relay.yml: depots: unknown field `depots`"},
 		{"a cause below", "relay start", "Error: cannot start the relay\n\nCaused by:\n    0: cannot read settings\n    1: permission denied (os error 13)\n", 1, true, "Error: cannot start the relay; permission denied (os error 13)"},
@@ -98,6 +101,34 @@ func TestJudge(t *testing.T) {
 		if u.failed != c.failed || u.errLine != c.line {
 			t.Errorf("%s: failed %v, line %q", c.name, u.failed, u.errLine)
 		}
+	}
+}
+
+// TestDoneAllTheSame: what a failed command did behind its complaint is told, and not
+// what it did before.
+func TestDoneAllTheSame(t *testing.T) {
+	for output, want := range map[string]string{
+		"x: invalid header: a b\nx: key 7: imported\nx: Total number processed: 1\nx: keys imported: 1\n": "x: keys imported: 1",
+		"x: no valid data found\nx: keys imported: 0\n":                                                   "",
+		"Saved lockfile\n1 package installed\nerror: no space left\n":                                     "",
+		"x: ungültiger Kopf (fehler)\nSchlüssel importiert\n":                                             "Schlüssel importiert",
+		"错误：格式\n密钥已导入\n":                                                                                  "密钥已导入",
+		"x: invalid header\nnothing was saved, as it does not fit\n":                                      "",
+	} {
+		if u := shellUse("x --import key", output, 2); !u.failed || u.yet != want {
+			t.Errorf("%q: failed %v, yet %q, want %q", output, u.failed, u.yet, want)
+		}
+	}
+	c, err := testBuiltin().WriteOne(t.Context(), rangeFrom([]compartments.Message{
+		personSays("import the key of the depot into the ring please"),
+		shellCall("x --import key", "x: invalid header: a b\nx: keys imported: 1\n", 2),
+		agentText("The key of the depot is in the ring."),
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if full := c.Tiers[compartments.TierFull].Text; !strings.Contains(full, "x: invalid header: a b; yet: x: keys imported: 1") || strings.Contains(full, "not passed here") {
+		t.Errorf("full:\n%s", full)
 	}
 }
 

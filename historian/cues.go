@@ -51,6 +51,10 @@ var constraints = []string{"never", "don't", "dont ", "do not", "must", "only ",
 var weakErrors = []string{"error", "not found", "no such", "denied", "cannot", "can't", "could not", "couldn't", "timed out", "timeout", "failed", "failure", "unable", "invalid", "unexpected", "undefined", "refused", "missing", "conflict", "aborted", "not recognized", "unrecognized", "exception", "unsupported", "rejected",
 	"错误", "失败", "找不到", "无法", "拒绝", "超时", "오류", "실패", "찾을 수 없", "エラー", "失敗", "見つかりません", "拒否", "erro", "falha", "não encontrado", "fehler", "nicht gefunden", "fehlgeschlagen", "erreur", "introuvable", "échec"}
 
+// doneWords say in outputs that something was done.
+var doneWords = []string{"imported", "installed", "created", "updated", "added", "written", "saved", "uploaded", "published", "pushed", "deployed", "applied", "completed", "succeeded",
+	"importiert", "installiert", "erstellt", "gespeichert", "importé", "installé", "créé", "importado", "importada", "instalado", "creado", "guardado", "criado", "已导入", "已安装", "已创建", "已保存", "完成", "インポートしました", "作成しました", "保存しました", "설치했", "가져왔", "생성했", "저장했"}
+
 // starts reports whether the lower-case text begins with one of the phrases.
 func starts(low string, phrases []string) bool {
 	for _, p := range phrases {

@@ -64,7 +64,7 @@ func pickError(body string) (line, which string) {
 	var score tally
 	follow := ""
 	traceback := false
-	category := ""
+	category, said := "", ""
 	prev := ""
 	n := 0
 	for line := range strings.SplitSeq(body, "\n") {
@@ -80,6 +80,12 @@ func pickError(body string) (line, which string) {
 		}
 		if strings.HasPrefix(t, "+ CategoryInfo") && category == "" {
 			category = prev // the message above the quoted command
+			if said != "" { // a long one is wrapped, and says what it is about first
+				category = said
+			}
+		}
+		if said == "" && strings.Contains(head(t, 80), " : ") && t[0] != '+' {
+			said = t
 		}
 		if strings.HasPrefix(t, "Traceback (most recent") {
 			traceback = true

@@ -24,6 +24,7 @@ type failure struct {
 	key     string
 	main    string // the part of the command that failed
 	verb    string
+	yet     bool   // did something all the same, as its line says
 	halted  bool   // ended by the user or the host, which says nothing of the work
 	process string // id of the process in the background that it is about
 }
@@ -71,6 +72,10 @@ func (r *record) collectFailures(v *view) {
 			}
 			if strings.Contains(f.line, masked) && width(strings.ReplaceAll(f.line, masked, "")) < 16 {
 				f.line = shorten(nearPaths(openLine(u.output)), 220)
+			}
+			if done := shorten(nearPaths(safe(u.yet)), 80); done != "" {
+				f.yet = true
+				f.line = shorten(f.line, 130) + "; yet: " + done
 			}
 			switch {
 			case u.fault != "":

@@ -46,6 +46,9 @@ func (u *use) judge(errored bool, exit int, hasExit bool) {
 	}
 	switch u.kind {
 	case useShell:
+		if noticed(body) {
+			return
+		}
 		if u.cmd.class <= classOther && strings.TrimSpace(body) == "" && (exit == 1 || !hasExit) {
 			return // nothing found is an answer
 		}
@@ -64,6 +67,55 @@ func (u *use) judge(errored bool, exit int, hasExit bool) {
 	if u.errLine == "" && hasExit {
 		u.errLine = "exit code " + itoa(exit)
 	}
+	if u.kind == useShell && u.cmd.class != classVerify {
+		u.yet = doneBehind(body)
+	}
+}
+
+// noticed reports an output in which a shell calls an error what is only a notice: one
+// of Windows does so with whatever a program writes beside its output.
+func noticed(body string) bool {
+	const mark = "+ FullyQualifiedErrorId : "
+	if !strings.Contains(body, mark+"NativeCommandError") {
+		return false
+	}
+	for line := range strings.SplitSeq(body, "\n") {
+		t := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(t, mark):
+			if !strings.HasPrefix(t, mark+"NativeCommandError") {
+				return false
+			}
+		case strings.HasPrefix(t, "+"), strings.HasPrefix(t, "At line:"), strings.HasPrefix(t, "At char:"):
+		case complains(t):
+			return false
+		}
+	}
+	return true
+}
+
+// complains reports a line that says that something is wrong or missing.
+func complains(t string) bool {
+	low := " " + strings.ToLower(head(t, 300))
+	return strongError(t) || hasAny(low, weakErrors) || hasAny(low, []string{" no ", " not ", "n't "})
+}
+
+// doneBehind is the last line behind all complaints of a failed command that says that
+// something was done all the same; "" if none does.
+func doneBehind(body string) string {
+	done := ""
+	for line := range strings.SplitSeq(tailOf(body, 2000), "\n") {
+		t := strings.TrimSpace(head(line, 400))
+		low := strings.ToLower(t)
+		switch {
+		case t == "" || boiler(t) || strings.HasPrefix(t, "+") || strings.HasPrefix(t, "At line:"):
+		case strongError(t) || hasAny(low, weakErrors):
+			done = ""
+		case len(t) <= 120 && hasAny(low, doneWords) && !strings.HasSuffix(low, " 0") && !hasAny(" "+low, []string{" no ", " not ", "n't ", " 0 ", "nothing"}):
+			done = t
+		}
+	}
+	return done
 }
 
 // numberless takes line numbers such as "00012| " off an output.

@@ -36,7 +36,8 @@ type use struct {
 	stopped bool // ended by the user or the host, not by a fault
 	refused bool // not permitted
 	errLine string
-	tests   string // of them those that failed, as errLine names them
+	tests   string // those that failed, as errLine names them
+	yet     string // what a failed command did all the same
 	fault   string // what a language server said of an edited file, though the edit was made
 
 	cmd     command

@@ -45,7 +45,7 @@ func (r *record) failureLines(add func(line)) {
 		case !open:
 			state = "(then passed at [" + itoa(int(f.passed)) + "])"
 			brief, mark = "(passed later)", "(passed later)"
-		case f.denied, f.halted, f.class == classLook:
+		case f.denied, f.halted, f.yet, f.class == classLook:
 			state, brief = "", ""
 		}
 		text := func(what, line int, tail string) string {
