@@ -421,6 +421,27 @@ func verbOf(words []string) string {
 	return strings.Join(words[:n], " ")
 }
 
+// altering are words with which commands change what is there, also on other machines.
+var altering = map[string]bool{"set": true, "unset": true, "add": true, "delete": true, "del": true, "remove": true, "rm": true, "mv": true, "cp": true, "mkdir": true, "ln": true, "chmod": true, "chown": true,
+	"commit": true, "push": true, "reset": true, "restore": true, "restart": true, "reload": true, "enable": true, "disable": true, "apply": true, "deploy": true, "destroy": true, "migrate": true, "rollback": true,
+	"install": true, "uninstall": true, "update": true, "upgrade": true, "create": true, "drop": true, "import": true, "publish": true, "rebase": true, "merge": true, "move-item": true, "set-item": true, "remove-item": true}
+
+// alters reports whether a command changes what would be half done if it stopped.
+func (c *command) alters() bool {
+	if c.class == classLook || c.class == classVerify {
+		return false
+	}
+	if c.class != classOther || len(c.writes)+len(c.removes) > 0 {
+		return true
+	}
+	for _, w := range strings.FieldsFunc(strings.ToLower(c.text), func(r rune) bool { return r == ' ' || r == '\'' || r == '"' || r == ';' || r == '&' || r == '/' }) {
+		if altering[w] {
+			return true
+		}
+	}
+	return false
+}
+
 // files notes what a command writes or removes besides redirections.
 func (c *command) files(name string, words []string) {
 	switch name {

@@ -1,6 +1,7 @@
 package historian
 
 import (
+	"slices"
 	"strings"
 
 	"ctxplugin/compartments"
@@ -24,6 +25,7 @@ type failure struct {
 	key     string
 	main    string // the part of the command that failed
 	verb    string
+	half    bool   // stopped at the end of the run, in what changes something
 	yet     bool   // did something all the same, as its line says
 	halted  bool   // ended by the user or the host, which says nothing of the work
 	process string // id of the process in the background that it is about
@@ -72,6 +74,9 @@ func (r *record) collectFailures(v *view) {
 			}
 			if strings.Contains(f.line, masked) && width(strings.ReplaceAll(f.line, masked, "")) < 16 {
 				f.line = shorten(nearPaths(openLine(u.output)), 220)
+			}
+			if f.halted && u.kind == useShell && u.cmd.alters() {
+				f.line, f.half = shorten(strings.Trim(f.line, "[]"), 60)+", may be half done", !slices.ContainsFunc(ms[i+1:], func(m message) bool { return m.who == agent })
 			}
 			if done := shorten(nearPaths(safe(u.yet)), 80); done != "" {
 				f.yet = true

@@ -157,6 +157,38 @@ func TestFailedLine(t *testing.T) {
 	}
 }
 
+// TestHalfDone: a change that was stopped half way, as the last thing of a run, is shown
+// at every tier with what had been set before, and one that was gone on from is not.
+func TestHalfDone(t *testing.T) {
+	stopped := toolCall("bash", `{"command":"ssh depot 'conf delete log && conf commit'"}`, "Exit code 137\n[Request interrupted by user for tool use]", compartments.StatusError)
+	ms := []compartments.Message{
+		personSays("find out which clients ask the depot so often"),
+		shellCall("ssh depot 'conf set log=1 && conf commit'", "restarted", 0),
+		shellCall("probe --server depot", "probe: timed out", 1),
+		stopped,
+	}
+	write := func(ms []compartments.Message) compartments.Compartment {
+		c, err := testBuiltin().WriteOne(t.Context(), rangeFrom(ms))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := write(ms)
+	for _, tier := range []compartments.Tier{compartments.TierFull, compartments.TierDense, compartments.TierCompact} {
+		if text := c.Tiers[tier].Text; !strings.Contains(text, "'conf delete log && conf commit' → Request interrupted by user for tool use, may be half done") || !strings.Contains(text, "conf set log=1") {
+			t.Errorf("%v:\n%s", tier, text)
+		}
+	}
+	if c := write([]compartments.Message{ms[0], toolCall("bash", `{"command":"serve --watch"}`, "Tool execution aborted", compartments.StatusError)}); strings.Contains(c.Tiers[compartments.TierFull].Text, "half done") {
+		t.Errorf("nothing is half done:\n%s", c.Tiers[compartments.TierFull].Text)
+	}
+	c = write(append(ms, personSays("leave that, look at the other depot"), shellCall("ssh other 'conf show'", "log=0", 0), agentText("The other depot does not log.")))
+	if text := c.Tiers[compartments.TierCompact].Text; strings.Contains(text, "half done") && !strings.Contains(text, "timed out") {
+		t.Errorf("gone on from:\n%s", text)
+	}
+}
+
 // TestProcessPasses: a process in the background that complained, and later runs
 // without, is not open any more.
 func TestProcessPasses(t *testing.T) {

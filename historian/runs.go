@@ -18,6 +18,7 @@ type ran struct {
 	lastOK bool
 	like   int  // runs of the same program that passed and are not listed
 	edits  bool // it writes files
+	left   bool // the state in which a stopped command found things
 }
 
 // collectRan gathers commands that verify, install or otherwise do something.
@@ -51,6 +52,28 @@ func (r *record) collectRan(ms []message) {
 			if u.cmd.class == classVerify {
 				c.last = shorten(safe(summaryLine(u.output)), 120)
 			}
+		}
+	}
+	r.leave()
+}
+
+// leave marks the last command of the same program that did something before one was
+// stopped half way: what it set may still be so.
+func (r *record) leave() {
+	for i := range r.failures {
+		f := &r.failures[i]
+		if !f.half {
+			continue
+		}
+		program, _, _ := strings.Cut(f.what, " ")
+		last := -1
+		for k := range r.ran {
+			if c := &r.ran[k]; c.lastOK && c.class > classLook && c.ord < f.ord && strings.HasPrefix(c.text, program+" ") && (last < 0 || c.ord >= r.ran[last].ord) {
+				last = k
+			}
+		}
+		if last >= 0 {
+			r.ran[last].left = true
 		}
 	}
 }

@@ -28,7 +28,9 @@ func (r *record) failureLines(add func(line)) {
 			prio = 72
 		}
 		if f.halted {
-			prio = 60
+			if prio = 60; f.half { // the state that it left is the first thing to look at
+				prio = 86
+			}
 		}
 		// The newest of a kind tell the state, the older ones the way.
 		prio -= min(24, 4*max(0, later[f.class]-1))
@@ -67,6 +69,9 @@ func (r *record) failureLines(add func(line)) {
 			return strings.TrimSpace(s + count + " " + tail)
 		}
 		compact := []string{text(-48, 90, mark), text(-30, 60, mark)}
+		if f.half {
+			compact = slices.Insert(compact, 0, text(-80, 60, mark))
+		}
 		if f.tests != "" { // which ones is what the work goes on with
 			compact = slices.Insert(compact, 0, text(-40, min(150, 34+extent(f.tests)), mark))
 		}
@@ -247,8 +252,8 @@ func (r *record) ranLines(add func(line)) {
 			r.ran[newest].like += c.runs // one line says enough for a series
 			continue
 		}
-		if shown++; shown > 14 {
-			break
+		if shown++; shown > 14 && !c.left {
+			continue
 		}
 		index = append(index, i)
 	}
@@ -266,6 +271,9 @@ func (r *record) ranLines(add func(line)) {
 			if c.edits { // what was changed stands nowhere else
 				prio = 57 - min(10, i)
 			}
+		}
+		if c.left {
+			prio = 84
 		}
 		text := func(limit int, tail bool) string {
 			s := shorten(c.text, limit)
@@ -300,7 +308,10 @@ func (r *record) ranLines(add func(line)) {
 			forms[atCompact] = nonEmpty(c.brief(40))
 		} else if c.class == classOther {
 			forms[atDense] = nonEmpty(text(80, false))
-			if r.onlyRan() {
+			switch {
+			case c.left:
+				forms[atCompact] = nonEmpty(text(80, false), text(48, false))
+			case r.onlyRan():
 				forms[atCompact] = nonEmpty(text(48, false))
 			}
 		}
