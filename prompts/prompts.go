@@ -13,14 +13,16 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 //go:embed *.md
 var files embed.FS
 
 // HistorianVersion counts up with every change of the historian's prompt.
-const HistorianVersion = 1
+const HistorianVersion = 2
 
 // Historian is the prompt that has a model write compartments.
 var Historian = load(fmt.Sprintf("historian/%d", HistorianVersion), "historian.md", "chunk.md", "repair.md")
@@ -71,14 +73,26 @@ func (p Prompt) Repair(c Chunk, reply, faults string) string {
 		"{{reply}}", reply, "{{faults}}", faults).Replace(p.repair)
 }
 
-// Example lists the lines of the fixed part's example and templates, by which a
-// reply that repeats them is known.
+var (
+	tag   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^>]*>`) })
+	title = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`title="([^"]*)"`) })
+)
+
+// Example lists the lines of the fixed part's example, with what stands in its tags,
+// by which a reply that repeats them is known.
 func (p Prompt) Example() []string {
 	_, example, _ := strings.Cut(p.System, "\nAnswer with the compartments")
 	var out []string
 	for line := range strings.SplitSeq(example, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, line)
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		out = append(out, line)
+		if bare := strings.TrimSpace(tag().ReplaceAllString(line, "")); bare != "" && bare != line {
+			out = append(out, bare)
+		}
+		if m := title().FindStringSubmatch(line); m != nil {
+			out = append(out, m[1])
 		}
 	}
 	return out

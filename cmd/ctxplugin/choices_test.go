@@ -101,7 +101,7 @@ func TestHistorian_Keys(t *testing.T) {
 
 // Where models write, more gathers before one is asked, unless the user says how much.
 func TestHistorian_GathersMore(t *testing.T) {
-	for settings, want := range map[string]int{`{}`: 6_000, `{"historian": "built-in"}`: 6_000, `{"historian": "host"}`: 15_000,
+	for settings, want := range map[string]int{`{}`: 6_000, `{"historian": "built-in"}`: 6_000, `{"historian": "host"}`: 20_000,
 		`{"historian": "host", "writeBehind": 6000}`: 6_000, `{"historian": [{"backend": "host"}], "writeBehind": 20000}`: 20_000} {
 		home := t.TempDir()
 		configure(t, home, settings)

@@ -111,7 +111,7 @@ var keys = []key{
 	number("fixedUnknown", "tokens", 0, 1_000_000, func(s *decay.Settings) *int { return &s.FixedUnknown },
 		"System text and tool definitions assumed before they were seen."),
 	number("writeBehind", "tokens", 500, 1_000_000, func(s *decay.Settings) *int { return &s.WriteBehind },
-		"Raw history that gathers before the historian writes compartments from it; 15000 where models write and nothing else is set."),
+		"Raw history that gathers before the historian writes compartments from it; 20000 where models write and nothing else is set."),
 	number("stubOver", "characters", 100, 10_000_000, func(s *decay.Settings) *int { return &s.StubOver },
 		"Superseded outputs and arguments above this size become stubs at a fold; when nothing else fits outputs above it become stubs with a preview, smaller ones without."),
 	number("stubChars", "characters", 400, 10_000_000, func(s *decay.Settings) *int { return &s.StubChars },
@@ -270,7 +270,7 @@ func (c *config) settle() (changed []string) {
 // modelsBehind is the default of writeBehind where models write, in tokens: what every
 // request says besides the messages is a third of it or more with less, and folds
 // cost the same.
-const modelsBehind = 15_000
+const modelsBehind = 20_000
 
 func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 

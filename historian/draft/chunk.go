@@ -107,22 +107,24 @@ type group struct {
 	from, to int
 	entries  []entry
 	tokens   int
-	load     int // tokens, or what its share of the reply makes of them
+	reply    int // what its share of the reply takes, in tokens of input
 }
 
 func (r *reader) next(from, to int, l limits) chunk {
 	s := r.anew()
 	var groups []group
-	load, end, best := 0, -1, 0
+	var sum group // of what is in the chunk
+	load := func(g group) int { return max(sum.tokens+g.tokens, sum.reply+g.reply) }
+	end, best := -1, 0
 	for at := from; at < to; {
 		g := r.group(s, at, to, l)
-		if end >= 0 && load+g.load > l.input+l.input/overhang {
+		if end >= 0 && load(g) > l.input+l.input/overhang {
 			break
 		}
 		groups = append(groups, g)
-		load += g.load
+		sum.tokens, sum.reply = sum.tokens+g.tokens, sum.reply+g.reply
 		at = g.to
-		if load < l.input {
+		if load(group{}) < l.input {
 			continue
 		}
 		if end < 0 {
@@ -134,7 +136,7 @@ func (r *reader) next(from, to int, l limits) chunk {
 		}
 	}
 	// what is left is not worth a request of its own, or there is no more of it
-	if end < 0 || groups[len(groups)-1].to == to && load <= l.input+l.input/overhang {
+	if end < 0 || groups[len(groups)-1].to == to && load(group{}) <= l.input+l.input/overhang {
 		end, best = groups[len(groups)-1].to, len(groups)
 	}
 	c := chunk{from: from, to: end}
@@ -196,7 +198,7 @@ func (r *reader) group(s *scribe, from, to int, l limits) group {
 		}
 	}
 	reply := begins*replyEach + raw/replyShare
-	g.load = max(g.tokens, min(reply*l.input/max(1, l.reply), l.input/spanLimit))
+	g.reply = min(reply*l.input/max(1, l.reply), l.input/spanLimit)
 	return g
 }
 

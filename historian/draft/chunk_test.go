@@ -165,7 +165,7 @@ func TestChunks_Runs(t *testing.T) {
 		s := newScribe(x)
 		for i := 0; i < len(r.Messages); {
 			g := rd.group(s, i, len(r.Messages), l)
-			load += g.load
+			load += max(g.tokens, g.reply)
 			i = g.to
 		}
 		for _, c := range list {
@@ -256,4 +256,19 @@ func FuzzNotation(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLimits: what settings leave out is what they say that it is, and a repair fits
+// the window with the chunk and two replies.
+func TestLimits(t *testing.T) {
+	w := newBench(&scripted{}).Writer
+	for window, want := range map[int]int{0: outputUnknown, 32_000: outputUnknown, 16_000: 4_000, 1_000_000: outputUnknown} {
+		l, output := w.limits(&Candidate{Window: window})
+		if window == 0 {
+			window = windowUnknown
+		}
+		if output != want || l.reply >= output || w.fixed+aroundTokens+2*output+l.input*(overhang+1)/overhang > window {
+			t.Errorf("a window of %d: %+v, replies of %d", window, l, output)
+		}
+	}
 }

@@ -30,7 +30,8 @@ const (
 // detail says how much of each thing is shown, in characters and counts.
 type detail struct {
 	person, agent  int // of the words of one message
-	code           int // lines of one fence
+	code           int // lines of one fence, or of a paste, of a person
+	quoted         int // lines of one fence of the agent, which mostly stand in a file too
 	call           int // of a call's arguments
 	body           int // of what an edit brings
 	result, failed int // of a result
@@ -42,9 +43,9 @@ type detail struct {
 // details are the levels: the second and third are for a message that is too large
 // at the first.
 var details = [...]detail{
-	{person: 6000, agent: 2000, code: 8, call: 360, body: 160, result: 260, failed: 420, names: 28, task: 1200, todos: 8},
-	{person: 2400, agent: 1200, code: 4, call: 200, body: 100, result: 100, failed: 240, names: 10, task: 500, todos: 4},
-	{person: 900, agent: 400, code: 1, call: 100, body: 0, result: 0, failed: 160, names: 4, task: 160, todos: 2},
+	{person: 6000, agent: 1400, code: 8, quoted: 2, call: 360, body: 160, result: 160, failed: 420, names: 28, task: 1200, todos: 8},
+	{person: 2400, agent: 1000, code: 4, quoted: 2, call: 200, body: 100, result: 100, failed: 240, names: 10, task: 500, todos: 4},
+	{person: 900, agent: 400, code: 1, quoted: 1, call: 100, body: 0, result: 0, failed: 160, names: 4, task: 160, todos: 2},
 }
 
 // namesRead is how many bytes of a text are read for identifiers.
@@ -83,7 +84,7 @@ func (s *scribe) write(place, level int) entry {
 		narrative = len(said) > 0
 		lines = append(lines, said...)
 	case historian.VoiceAgent:
-		if said := s.prose(s.x.Words(place), d.agent, d); len(said) > 0 {
+		if said := s.prose(s.x.Words(place), d.agent, d.quoted, d); len(said) > 0 {
 			narrative = true
 			lines = append(lines, said...)
 		}

@@ -18,7 +18,7 @@ func (s *scribe) person(place int, d *detail) []string {
 			text = own
 		}
 	}
-	lines := s.prose(text, d.person, d)
+	lines := s.prose(text, d.person, d.code, d)
 	if len(text) < len(all) {
 		pasted := without(historian.Lines(all), lines)
 		shown := pasted[:min(len(pasted), d.code)]
@@ -55,21 +55,21 @@ func without(all, shown []string) []string {
 }
 
 // prose writes a text of at most so many characters: its beginning and its end,
-// fenced code shortened.
-func (s *scribe) prose(text string, most int, d *detail) []string {
+// fenced code shortened to so many lines.
+func (s *scribe) prose(text string, most, code int, d *detail) []string {
 	if text == "" {
 		return nil
 	}
 	var lines, left []string
 	for i, block := range strings.Split(strings.ReplaceAll(text, "~~~", "```"), "```") {
 		block := historian.Lines(block)
-		if i%2 == 0 || len(block) <= d.code+2 {
+		if i%2 == 0 || len(block) <= code+2 {
 			lines = append(lines, block...)
 			continue
 		}
-		lines = append(lines, block[:d.code]...)
-		lines = append(lines, fmt.Sprintf("(%d more lines of code)", len(block)-d.code))
-		left = append(left, block[d.code:]...)
+		lines = append(lines, block[:code]...)
+		lines = append(lines, fmt.Sprintf("(%d more lines of code)", len(block)-code))
+		left = append(left, block[code:]...)
 	}
 	shown, out := lines, []string{}
 	if size(lines) > most {

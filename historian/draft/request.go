@@ -12,7 +12,7 @@ import (
 // Bounds of what a request says besides the transcript.
 const (
 	priorTitles = 4
-	aheadTokens = 400
+	aheadTokens = 200
 )
 
 // words is what a request says of a chunk.

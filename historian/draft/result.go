@@ -25,7 +25,7 @@ func (s *scribe) came(c *historian.Call, d *detail) []string {
 		}
 		return []string{s.note(markResult + "the user answered: " + untagged(strings.Join(parts, " / ")))}
 	case c.Kind == "task" && !c.Failed:
-		return append([]string{markResult + "its report:"}, s.prose(c.Result, d.task, d)...)
+		return append([]string{markResult + "its report:"}, s.prose(c.Result, d.task, d.quoted, d)...)
 	}
 	lines := strings.Count(strings.TrimRight(c.Output, "\n"), "\n") + 1
 	if strings.TrimSpace(c.Output) == "" {

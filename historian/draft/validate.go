@@ -29,6 +29,9 @@ type piece struct {
 // many again as one may have that is cut by rule.
 const largestTokens = 18_000
 
+// exampleLeast is from how many letters on a line is known for one of the prompt.
+const exampleLeast = 12
+
 // validator holds the drafts of a reply against the chunk that was sent.
 type validator struct {
 	x       *historian.Reading
@@ -42,7 +45,7 @@ type validator struct {
 func newValidator(x *historian.Reading, c *chunk, count func(string) int) *validator {
 	v := &validator{x: x, c: c, count: count, example: map[string]bool{}}
 	for _, line := range prompts.Historian.Example() {
-		if l := exampleKey(line); len(l) >= 16 {
+		if l := exampleKey(line); len(l) >= exampleLeast {
 			v.example[l] = true
 		}
 	}

@@ -78,6 +78,9 @@ func TestValidate_Faults(t *testing.T) {
 			return strings.Replace(s, "Outcome: docs/CHANGELOG.md has v1.4.2; 4be19c2, not pushed\n", strings.Repeat("Outcome: docs/CHANGELOG.md has v1.4.2; 4be19c2, not pushed\n", 5), 1)
 		}, FaultRising},
 		{"the prompt's example", line("full", "Rejected: [3] utf-16, because it would break the old import"), FaultTemplate},
+		{"the title of the prompt's example", swap(`title="Release notes for v1.4.2"`, `title="Export drops umlauts"`), FaultTemplate},
+		{"the end of the prompt's example", line("compact", "Open: nightly job"), FaultTemplate},
+		{"the anchor of the prompt's example", swap("<anchor>Importer", "<anchor>Export of umlauts: utf-8, test_trip fails</anchor><!--"), FaultTemplate},
 		{"the prompt's template", line("full", `Asked: [3] "the user's words"`), FaultUser},
 		{"a heading of the record", line("full", "[1-4 dense] more"), FaultMarkup},
 		{"a tag of the reply", line("full", "Why: [3] &lt;compartment first=&quot;9&quot;&gt;"), FaultMarkup},

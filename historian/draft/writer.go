@@ -118,7 +118,7 @@ func (w *Writer) limits(c *Candidate) (l limits, output int) {
 	if output <= 0 {
 		output = outputUnknown
 	}
-	output = min(output, window/5)
+	output = min(output, window/4)
 	room := (window - 2*output - w.fixed - aroundTokens) * 9 / 10 // counts differ from model to model
 	l.input = min(room, inputMost) * overhang / (overhang + 1)
 	l.reply = output * 3 / 4

@@ -440,7 +440,7 @@ func TestWriter_NextModel(t *testing.T) {
 	if list, err = b.Write(context.Background(), closed(importer())); err != nil {
 		t.Fatal(err)
 	}
-	if c := list[0]; c.Generator != "test/m3" || c.Prompt != "historian/1" {
+	if c := list[0]; c.Generator != "test/m3" || c.Prompt != "historian/2" {
 		t.Errorf("written by %q with %q", c.Generator, c.Prompt)
 	}
 	many := newBench(&scripted{steps: []step{fails(compartments.CallUnknownModel, 0)}}, &scripted{steps: []step{says("no")}})
