@@ -42,6 +42,8 @@ func suspicious(s string) bool {
 			if strings.HasPrefix(s[i:], "~~~") {
 				return true
 			}
+		case c == 0xd8 && i+1 < len(s) && s[i+1] == 0x9c: // the Arabic letter mark
+			return true
 		case c == 0xe2 || c == 0xef || c == 0xe3 || c == 0xf3 || c == 0xc2:
 			return true
 		}
@@ -87,7 +89,7 @@ func hidden(r rune) bool {
 	switch {
 	case r < ' ' && r != '\t' && r != '\n', r == 0x7f, r >= 0x80 && r < 0xa0, r == 0xad:
 		return true
-	case r == 0x200b, r == 0x200e, r == 0x200f, r >= 0x202a && r <= 0x202e:
+	case r == 0x200b, r == 0x200e, r == 0x200f, r == 0x61c, r >= 0x202a && r <= 0x202e:
 		return true
 	case r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xe0000 && r <= 0xe0fff:
 		return true

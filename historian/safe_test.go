@@ -28,7 +28,7 @@ func TestSafe(t *testing.T) {
 		{"`@scope/pkg` and /node_modules/@scope/pkg", "`@scope/pkg` and /node_modules/@scope/pkg"},
 		{"`npm add @scope/pkg` from '@scope/pkg' @scope/ui.js@4.0.1 @scope/dir/", "`npm add @scope/pkg` from '@scope/pkg' @scope/ui.js@4.0.1 scope/dir/"},
 		{`a key such as "@local://{path}"`, `a key such as "@local://{path}"`},
-		{"a\u202eb\ufeffc\u2066d", "abcd"},
+		{"a\u202eb\ufeffc\u2066d", "abcd"}, {"a\u061cb", "ab"},
 		{"\x1b[31mred\x00", "[31mred"},
 		{"family 👨\u200d👩\u200d👧 نمی\u200cخواهم", "family 👨\u200d👩\u200d👧 نمی\u200cخواهم"},
 		{"bad \xff byte", "bad \ufffd byte"},

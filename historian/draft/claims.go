@@ -13,6 +13,7 @@ const (
 	claimTests  claim = 1 << iota // tests, builds or checks pass
 	claimDeploy                   // something was deployed, released or merged
 	claimWell                     // something else succeeded, in so many words
+	claimGit                      // something was committed, pushed, or put up for review
 	claimNone   claim = 0
 )
 
@@ -29,6 +30,8 @@ var (
 		`|despliegue[^.;:!?]{0,40}?(?:exitos|éxito|complet)|\bdesplegad[oa]s?\b|(?:implantação|deploy)[^.;:!?]{0,40}?(?:sucesso|concluíd|sucedid)|\bimplantad[oa]s?\b` +
 		`|(?:деплой|развёртывание|развертывание|релиз)[^.;:!?]{0,40}?(?:успешн|прош|заверш)|развёрнут|развернут` +
 		`|(?:部署|发布|發布|上线|上線)[^。；，.]{0,8}?(?:成功|完成)|已部署|已上线|已发布|(?:デプロイ|リリース)[^。、.]{0,10}?(?:成功|完了)|デプロイ(?:済み|しました|された)|(?:배포|릴리스)[^.]{0,10}?(?:성공|완료|되었|됐)`)
+	gitForm = pattern(`\b(?:was|were|is|are|been|got|now|and|all|changes|branch|everything) (?:committed|pushed)\b|(?:^|[:\]] ?|- )(?:committed|pushed)\b|\bpushed (?:to|it|the branch)\b|\b(?:pull|merge) request (?:#?\d+ )?(?:was |is |has been )?(?:opened|created|submitted|merged)\b|\b(?:opened|created|submitted) (?:a |the )?(?:pull|merge) request\b` +
+		`|\b(?:committet|commitet|eingecheckt|gepusht|hochgeladen)\b|\b(?:commité|commitée|poussée?s?) (?:sur|vers)|\b(?:commiteado|pusheado|subido a|enviado para o)\b|закоммичен|запушен|отправлен[оы]? в|已提交|已推送|提交并推送|(?:コミット|プッシュ)(?:済み|しました|した|された)|(?:커밋|푸시)(?:했|됐|되었|완료)`)
 	wellSaid = pattern(`\b(?:succeeded|(?:is|are|was|were|been) successful|successfully|verified|works (?:now|again|fine|correctly|as expected|end to end)|everything works|all (?:is )?(?:done|good|fixed)|(?:problem|issue|bug) (?:is |was )?(?:now )?(?:solved|fixed|resolved|gone)|fully (?:fixed|resolved|working))\b` +
 		`|\berfolgreich\b|\bfunktioniert (?:jetzt|nun|wieder)\b|\bavec succès\b|\bfonctionne (?:maintenant|à nouveau)|\bcon éxito\b|\bfunciona (?:ahora|agora|bien|correct)|\bcom sucesso\b|успешно|всё работает|все работает|成功了|已成功|都正常|成功しました|正常に動作|성공했|잘 (?:된다|됩니다|작동)`)
 	// deniedForm is what makes a match no claim, where it stands in it; hopedForm where it
@@ -49,7 +52,7 @@ func claims(low string) claim {
 		claim claim
 		all   [][]int
 	}{
-		{claimTests, testsForm().FindAllStringIndex(low, -1)}, {claimDeploy, deployForm().FindAllStringIndex(low, -1)}, {claimWell, wellSaid().FindAllStringIndex(low, -1)},
+		{claimTests, testsForm().FindAllStringIndex(low, -1)}, {claimDeploy, deployForm().FindAllStringIndex(low, -1)}, {claimGit, gitForm().FindAllStringIndex(low, -1)}, {claimWell, wellSaid().FindAllStringIndex(low, -1)},
 	} {
 		for _, at := range c.all {
 			before, match, behind := low[:at[0]], low[at[0]:at[1]], low[at[1]:]
@@ -72,6 +75,8 @@ func (c claim) String() string {
 		return "tests or builds pass"
 	case c&claimDeploy != 0:
 		return "something was deployed, released or merged"
+	case c&claimGit != 0:
+		return "something was committed or pushed"
 	}
 	return "something succeeded"
 }
@@ -81,6 +86,7 @@ var (
 	passedForm   = pattern(`(?mi)^ok\s|\bPASS(?:ED)?\b|\b[1-9]\d* (?:tests? |specs? |examples? )?pass(?:ed|ing)\b|\b0 (?:failed|failures|errors|problems)\b|\bno (?:issues|errors|problems) (?:were )?found\b|\bbuild success|\ball (?:tests|checks) pass|\bsucce(?:ss|eded)\b|✓|✔`)
 	notAllForm   = pattern(`(?i)\b[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b`)
 	deploysForm  = pattern(`(?i)deploy|release|publish|roll-?out|\bapply\b|\bpush\b|upload|\bmerge\b|\bship|kubectl|helm|terraform|ansible|\brsync\b|\bscp\b|\bup\b|migrat|backup|restore`)
+	gitsForm     = pattern(`(?i)commit|push|pull.?request|merge.?request|\bpr\b|\bmr\b|\b(?:hg|jj|svn|sl)\b`)
 	sentenceForm = pattern(`[.!?;]+(?:\s|$)|\n|。|！|？|；`)
 )
 
@@ -146,6 +152,9 @@ func proved(c *historian.Call) (out claim) {
 	}
 	if deploysForm().MatchString(c.Command + " " + c.Tool) {
 		out |= claimDeploy
+	}
+	if gitsForm().MatchString(c.Command + " " + c.Tool + " " + head(c.Output, 4000)) {
+		out |= claimGit
 	}
 	return out
 }

@@ -9,6 +9,14 @@ import (
 // what users of the program that is worked on do.
 var wishForm = pattern(`(?:\b(?:the|this|our) |(?:^|: |\] |\. |- )(?:the )?)user (?:(?:has|had|have|is|was|also|then|explicitly|clearly|only|now|first|later|does|did|not|never|again|just|already) ){0,3}(?:asks?|asked|wants?|wanted|says|said|tells?|told|requires?|required|requested|insists?|insisted|orders|ordered|instructs?|instructed|prefers?|preferred|demands?|demanded|approves?|approved|confirms?|confirmed|rejects?|rejected|forbids?|forbade|agrees?|agreed|wishes|decided|decides)\b|\b(?:as |per )(?:requested|asked|ordered|instructed|told|wished) by the user\b|\b(?:at|on|by|per) the user's (?:request|order|demand|wish|instructions?)\b|\bthe user's (?:instructions?|orders?|wish|demand)\b`)
 
+// wishOther does the same where the user is named in another language, or is who
+// acts in a passive.
+var wishOther = pattern(`\b(?:der|die|vom|dem|des|laut) (?:be)?nutzers?(?:in)?\b[^.;:]{0,30}\b(?:will|wollte|möchte|wünsch\w*|gewünscht|verlang\w*|bittet|bat|gebeten|sagt\w*|gesagt|forder\w*|gefordert|erlaub\w*|verb[io]t\w*|verboten|zugestimmt|bestätigt\w*|abgelehnt|genehmigt|entschied\w*|angewiesen|einverstanden)\b` +
+	`|\b(?:l'utilisateur|l'utilisatrice)\b[^.;:]{0,30}\b(?:veut|voulait|demand\w*|souhait\w*|exig\w*|dit|refus\w*|accept\w*|approuv\w*|confirm\w*|interdit|d'accord)` +
+	`|\b(?:el|del|o|do|pelo|por el) usu[aá]rio\b[^.;:]{0,30}\b(?:quier\w*|quis\w*|quer|pid\w*|ped\w*|exig\w*|dijo|disse|dese\w*|rechaz\w*|recus\w*|acept\w*|aceit\w*|aprob\w*|aprov\w*|confirm\w*|proh\w*|pro[íi]b\w*)` +
+	`|пользовател[ьяею]\S*[^.;:]{0,30}(?:хо[чт]|прос|попрос|треб|сказал|согла|подтверд|запре|отказ|одобр)` +
+	`|\b(?:approved|accepted|agreed|confirmed|requested|demanded|forbidden|rejected|authori[sz]ed|permitted|allowed) by the user\b|\b(?:with|without) the user's (?:approval|consent|permission|agreement)\b`)
+
 // wishPhrases do the same in other languages.
 var wishPhrases = [...]string{
 	"用户要求", "用户希望", "用户想", "用户说", "用户指示", "用户同意", "用户确认", "用户需要", "用户不", "用户让", "用户拒绝",
@@ -23,7 +31,7 @@ var wishPhrases = [...]string{
 
 // wishes reports whether a line speaks for the user.
 func wishes(low string) bool {
-	if wishForm().MatchString(low) {
+	if wishForm().MatchString(low) || wishOther().MatchString(low) {
 		return true
 	}
 	for _, p := range wishPhrases {

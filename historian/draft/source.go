@@ -18,6 +18,9 @@ type source struct {
 	members                map[compartments.Ordinal]int
 	people                 map[compartments.Ordinal]bool // messages of persons up to the end of the run
 	proofs                 claim                         // what the run has an outcome for
+	unpassed               []unpassed                    // checks that failed and passed nowhere later
+	touched                string                        // what names the files that the run changed
+	odd                    bool                          // something ran that may have changed files without naming them
 }
 
 // sourceOf reads the run [from, to) of a chunk.
@@ -56,6 +59,8 @@ func sourceOf(x *historian.Reading, c *chunk, from, to int) *source {
 	s.person = folded(person.String() + force)
 	s.looseText, s.loosePerson = loosened(s.text), loosened(s.person)
 	s.proofs = proofs(x, from, to)
+	s.unpassed = unpassedOf(x, from, to)
+	s.touched, s.odd = touchedOf(x, from, to)
 	return s
 }
 
@@ -143,7 +148,7 @@ func lettersOnly(s string) bool {
 	return s != ""
 }
 
-var quoteForm = pattern(`"([^"\n]*)"|“([^”\n]*)”|„([^“”\n]*)[“”]|«([^»\n]*)»|「([^」\n]*)」|『([^』\n]*)』`)
+var quoteForm = pattern(`"([^"\n]*)"|“([^”\n]*)”|„([^“”\n]*)[“”]|«([^»\n]*)»|»([^«\n]*)«|‹([^›<>\n]*)›|「([^」\n]*)」|『([^』\n]*)』|‚([^‘’\n]*)[‘’]|‘([^’\n]*)’|(?:^|[\s(:])'([^'\n]{12,}?)'(?:$|[\s).,;:])`)
 
 // quotations lists what stands between quotes in a line.
 func quotations(line string) []string {

@@ -4,13 +4,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"ctxplugin/compartments"
 	"ctxplugin/historian"
 )
 
 var (
-	headingForm  = pattern(`\[\d+-\d+ (?:raw|full|dense|compact|anchor|index)\]|\[Session record`)
+	headingForm  = pattern(`\[\d+-\d+ (?:raw|full|dense|compact|anchor|index)\]|\[Session record|\[stored (?:output|argument|text)|kept by ctxplugin`)
+	roleForm     = pattern(`(?i)^(?:- )?(?:human|assistant|system|user|developer|nutzer|benutzer|utilisateur|usuario|usuário|пользователь|用户|系统|助手|ユーザー|사용자) ?[:：]`)
 	citation     = pattern(`\[\d+(?:\s?[-,–]\s?\d+)*\]`)
 	leadCitation = pattern(`^(?:- )?(?:[\p{L} ]{1,24}[:：] ?)?(?:\[(\d+)\])`)
 )
@@ -39,7 +41,7 @@ func (v *validator) line(p *piece, t compartments.Tier, line, label string, src 
 		v.fault(FaultTemplate, p, t, "%q is a line of the prompt, not of the transcript", clipped(line))
 		return
 	}
-	if headingForm().MatchString(line) || strings.Contains(line, "<") && untagged(line) != line || tagged(line) {
+	if roleForm().MatchString(line) || headingForm().MatchString(line) || strings.Contains(line, "<") && untagged(line) != line || tagged(line) {
 		v.fault(FaultMarkup, p, t, "%q holds a heading or a tag of the record", clipped(line))
 	}
 	asked := label == "asked"
@@ -61,17 +63,23 @@ func (v *validator) line(p *piece, t compartments.Tier, line, label string, src 
 			bare = strings.Replace(bare, q, "", 1)
 		}
 	}
-	low := strings.ToLower(strings.ReplaceAll(unquoted(bare), "’", "'"))
+	// What was proven to be a quotation is gone; what is too short to be held claims what it
+	// says, whatever stands around it.
+	low := strings.ToLower(strings.ReplaceAll(bare, "’", "'"))
 	switch {
 	case asked && !fromUser && len(quotations(line)) == 0 && !strings.HasSuffix(line, ":"):
 		v.fault(FaultUser, p, t, "%q: an Asked line quotes the user", clipped(line))
+	case asked && !besideQuotes(line, src):
+		v.fault(FaultUser, p, t, "%q: an Asked line holds the user's words alone", clipped(line))
 	case !fromUser && wishes(low):
 		v.fault(FaultUser, p, t, "%q speaks for the user: quote the words instead", clipped(line))
 	}
 	if orders().MatchString(low) || slices.ContainsFunc(confessions[:], func(c string) bool { return strings.Contains(low, c) && !strings.Contains(src.text, c) }) {
 		v.fault(FaultInstruction, p, t, "%q speaks to the reader, or of you", clipped(line))
 	}
+	v.changes(p, t, line, label, src)
 	if label != "open" && label != "asked" {
+		v.outcomes(p, t, line, low, src)
 		if c := claims(low) &^ src.proofs; c != claimNone {
 			v.fault(FaultUnproven, p, t, "%q says that %s, and no outcome in the messages does", clipped(line), c)
 		}
@@ -84,6 +92,36 @@ func (v *validator) line(p *piece, t compartments.Tier, line, label string, src 
 			v.fault(FaultOrdinal, p, t, "[%d] is no message of this compartment", o)
 		}
 	}
+}
+
+// joining words may stand beside the quotations of an Asked line.
+var joining = []string{"and", "then", "later", "also", "answering", "und", "dann", "später", "et", "puis", "y", "luego", "e", "depois", "и", "затем", "然后", "并", "そして", "그리고"}
+
+// asideForm is what an Asked line may say of how the words came, in brackets.
+var asideForm = pattern(`(?i)\((?:answering|in answer|after|pasted|ran|re|auf|nach|en réponse|après|respondiendo|tras)\b[^()]*(?:\([^()]*\)[^()]*)*\)?`)
+
+// besideQuotes reports whether what stands beside the quotations of an Asked line is
+// nothing, or what the messages say as well, such as the question that was answered.
+func besideQuotes(line string, src *source) bool {
+	rest := strings.TrimPrefix(strings.TrimSpace(line), "- ")
+	if label := labelOf(rest); label != "" {
+		_, rest, _ = strings.Cut(rest, ":")
+	}
+	rest = asideForm().ReplaceAllString(rest, " ")
+	for piece := range strings.SplitSeq(quoteForm().ReplaceAllString(citation().ReplaceAllString(rest, " "), "\n"), "\n") {
+		words := strings.FieldsFunc(piece, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()[]:;,.…→>-–—/|", r) })
+		for len(words) > 0 && slices.Contains(joining, strings.ToLower(words[0])) {
+			words = words[1:]
+		}
+		piece = strings.Trim(piece, " ()[]:;,.…→>-–—/|")
+		if len(words) == 0 {
+			continue
+		}
+		if at := strings.Index(piece, words[0]); at < 0 || !verbatim(src.text, src.looseText, strings.TrimRight(piece[at:], " ()")) && !verbatim(src.person, src.loosePerson, piece[at:]) {
+			return false
+		}
+	}
+	return true
 }
 
 // exampleKey is by what a line of the prompt is known in a reply, whatever messages
