@@ -17,7 +17,7 @@ import (
 const (
 	requestsMost  = 400
 	requestsNames = 900
-	requestsAbove = 1 // sessions that may take more by themselves: in one, short exchanges need many replies
+	requestsAbove = 2 // sessions that may take more by themselves: in one, short exchanges need many replies; another is just below
 )
 
 // dueSizes are the raw tokens that gather before a model is asked: as the built-in

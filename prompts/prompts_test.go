@@ -63,7 +63,7 @@ func TestHistorian_FixedPart(t *testing.T) {
 
 func TestPrompt_Example(t *testing.T) {
 	lines := prompts.Historian.Example()
-	if len(lines) < 40 {
+	if len(lines) < 30 {
 		t.Fatalf("%d lines: the example was not found", len(lines))
 	}
 }

@@ -43,7 +43,7 @@ type detail struct {
 // details are the levels: the second and third are for a message that is too large
 // at the first.
 var details = [...]detail{
-	{person: 6000, agent: 1400, code: 8, quoted: 2, call: 360, body: 160, result: 160, failed: 420, names: 28, task: 1200, todos: 8},
+	{person: 6000, agent: 1300, code: 8, quoted: 2, call: 360, body: 160, result: 150, failed: 360, names: 28, task: 1200, todos: 8},
 	{person: 2400, agent: 1000, code: 4, quoted: 2, call: 200, body: 100, result: 100, failed: 240, names: 10, task: 500, todos: 4},
 	{person: 900, agent: 400, code: 1, quoted: 1, call: 100, body: 0, result: 0, failed: 160, names: 4, task: 160, todos: 2},
 }

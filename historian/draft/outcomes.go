@@ -256,6 +256,7 @@ func (v *validator) changes(p *piece, t compartments.Tier, line, label string, s
 		if labelOf(line) != "changed" {
 			rest = line
 		}
+		rest, _, _ = strings.Cut(rest, " · ") // another section
 		for segment := range strings.SplitSeq(citation().ReplaceAllString(unquoted(rest), " "), ";") {
 			list, _, _ := strings.Cut(strings.TrimSpace(segment), ": ")
 			for _, f := range andForm().Split(list, -1) {

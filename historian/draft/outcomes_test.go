@@ -44,7 +44,7 @@ Outcome: about the parser</full><dense>Outcome: about the parser</dense><compact
 	for _, line := range []string{
 		"Outcome: TestParse still fails: got 3, want 4", "Outcome: TestParse does not pass", "Open: make TestParse pass", "Ran: [2] go test ./lexer → ok", "Outcome: the lexer passes, TestParse fails",
 		"Failed: [3] go test ./parser → got 3, want 4 (not seen passing)", "Failed: [3] TestParse: got 3, want 4",
-		"Changed: docs/notes.md", "Changed: [4] docs/notes.md: the token table", "Changed: table.go; symbols.go; out.txt", "Outcome: docs/notes.md was changed", "Outcome: lexer.go was not changed",
+		"Changed: docs/notes.md", "Changed: docs/notes.md · Open: to do: a; parse.go reads it", "Changed: [4] docs/notes.md: the token table", "Changed: table.go; symbols.go; out.txt", "Outcome: docs/notes.md was changed", "Outcome: lexer.go was not changed",
 		"Git: not committed", "Open: lexer.go is changed later",
 		`Asked: [1] "fix the parser in parse.go" and "do not touch lexer.go"`, `Asked: [1] "fix the parser in parse.go" (answering: Now the parser.)`, `Asked: [1] "do not touch lexer.go".`,
 		"Why: the user table, it said 'got 3, want 4'",

@@ -79,7 +79,7 @@ func TestValidate_Faults(t *testing.T) {
 		}, FaultRising},
 		{"the prompt's example", line("full", "Rejected: [3] utf-16, because it would break the old import"), FaultTemplate},
 		{"the title of the prompt's example", swap(`title="Release notes for v1.4.2"`, `title="Export drops umlauts"`), FaultTemplate},
-		{"the end of the prompt's example", line("compact", "Open: nightly job"), FaultTemplate},
+		{"the end of the prompt's example", line("compact", "Open: nightly job not looked at"), FaultTemplate},
 		{"the anchor of the prompt's example", swap("<anchor>Importer", "<anchor>Export of umlauts: utf-8, test_trip fails</anchor><!--"), FaultTemplate},
 		{"the prompt's template", line("full", `Asked: [3] "the user's words"`), FaultUser},
 		{"a heading of the record", line("full", "[1-4 dense] more"), FaultMarkup},

@@ -178,7 +178,7 @@ function tries(session) {
   const of = new Map();
   for (const { body } of asked(session)) {
     const prompt = body.messages.map(text).join("\n");
-    const range = /<transcript>\s*\[(\d+)\]/.exec(prompt)?.[1] ?? "";
+    const range = /Messages (\d+ to \d+) are to be covered/.exec(prompt)?.[1] ?? "";
     of.set(range, (of.get(range) ?? 0) + 1);
   }
   return Math.max(...of.values());
