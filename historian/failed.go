@@ -18,6 +18,8 @@ type failure struct {
 	others  int // of them from another command
 	class   class
 	passed  compartments.Ordinal // where the same thing passed later, or 0
+	cure    string               // what was changed last before it passed, or before it failed otherwise
+	over    bool                 // it failed otherwise since: what is changed now cures something else
 	waits   []check              // what has not passed since; none if nothing tells
 	shell   bool
 	denied  bool
@@ -56,6 +58,7 @@ func (r *record) collectFailures(v *view) {
 			if u.process != "" && !u.failed && strings.TrimSpace(u.output) != "" {
 				r.settleProcess(v, processes[u.process], u.process, ms[i].ord)
 			}
+			r.cure(u)
 			for k := range r.failures {
 				// An edit without complaint about a file settles the complaint before it.
 				if f := &r.failures[k]; f.fault != "" && f.passed == 0 && u.fault == "" && !u.failed && len(u.changes) > 0 && lastTwo(u.changes[0].path) == f.fault {
@@ -123,17 +126,59 @@ func (r *record) collectFailures(v *view) {
 				o := &r.failures[at]
 				o.count++
 				o.last = ms[i].ord
-				o.passed, o.waits = 0, f.waits
+				o.passed, o.waits, o.cure, o.over = 0, f.waits, "", false
 				if o.what != f.what {
 					o.others++
 				}
 				continue
+			}
+			for k := range r.failures {
+				if o := &r.failures[k]; f.what == o.what && o.passed == 0 {
+					o.over = o.cure != ""
+				}
 			}
 			index[k] = len(r.failures)
 			r.failures = append(r.failures, f)
 		}
 	}
 	r.carry(v)
+}
+
+// cure notes what a call changed, for the failures that wait for it.
+func (r *record) cure(u *use) {
+	if u.failed || u.open || u.stopped || u.refused {
+		return
+	}
+	what := ""
+	switch {
+	case u.kind == useShell && (len(u.changes) > 0 || u.cmd.class == classInstall):
+		what = nearPaths(safe(u.cmd.text))
+	case len(u.changes) > 0:
+		what = safe(baseName(u.changes[len(u.changes)-1].path))
+	}
+	for k := range r.failures {
+		if f := &r.failures[k]; what != "" && f.passed == 0 && !f.over {
+			f.cure = what
+		}
+	}
+}
+
+// passes notes where a failure passed, and what the command that did brought with it.
+func (f *failure) passes(ord compartments.Ordinal, by *command) {
+	f.passed = ord
+	if f.over {
+		return
+	}
+	var extra []string
+	for _, p := range by.pieces {
+		words := shellWords(p)
+		if classify(programName(words[0]), words) != classVerify && words[0] != "git" && !strings.Contains(f.key, p) {
+			extra = append(extra, p)
+		}
+	}
+	if len(extra) > 0 {
+		f.cure = nearPaths(safe(strings.Join(extra, " && ")))
+	}
 }
 
 // openLine is the first line of an output that says something besides secrets.

@@ -62,7 +62,7 @@ func (r *record) settle(v *view, u *use, ord compartments.Ordinal) {
 			continue
 		}
 		if f.key == u.cmd.text && len(f.waits) == 0 {
-			f.passed = ord
+			f.passes(ord, &u.cmd)
 			continue
 		}
 		if !read {
@@ -70,7 +70,7 @@ func (r *record) settle(v *view, u *use, ord compartments.Ordinal) {
 		}
 		if len(f.waits) > 0 {
 			if f.waits, _ = strike(f.waits, passed); len(f.waits) == 0 {
-				f.passed = ord
+				f.passes(ord, &u.cmd)
 			}
 		}
 	}

@@ -178,3 +178,32 @@ func TestChainPasses(t *testing.T) {
 		t.Errorf("all of the chain has passed:\n%s", text)
 	}
 }
+
+// TestCure: a failure says after what it passed: what the command that passed brought
+// with it, else what was changed last before it passed or failed otherwise.
+func TestCure(t *testing.T) {
+	edit := func(path string) compartments.Message {
+		return toolCall("edit", `{"filePath":"`+path+`","oldString":"a","newString":"b"}`, "done", compartments.StatusCompleted)
+	}
+	c, err := testBuiltin().WriteOne(t.Context(), rangeFrom([]compartments.Message{
+		personSays("bring the relay to the new depot library and make it start"),
+		shellCall("pkg add depot#main", "error: depot has a dependency loop", 1),
+		shellCall("pkg remove depot && pkg add depot#main", "installed depot", 0),
+		shellCall("make start", "error: unknown field hosts in relay.yml", 2),
+		edit("conf/relay.yml"),
+		shellCall("make start", "error: cannot find module tally in main.go", 2),
+		edit("src/main.go"),
+		edit("src/main.go"),
+		shellCall("make start", "started", 0),
+		agentText("The relay starts with the new depot library."),
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := c.Tiers[compartments.TierFull].Text
+	for _, want := range []string{"dependency loop (then passed at [3] after pkg remove depot)", "hosts in relay.yml (then passed at [9] after relay.yml)", "tally in main.go (then passed at [9] after main.go)"} {
+		if !strings.Contains(full, want) {
+			t.Errorf("lacks %q:\n%s", want, full)
+		}
+	}
+}

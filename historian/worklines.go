@@ -45,8 +45,15 @@ func (r *record) failureLines(add func(line)) {
 		state, brief, mark := "(not passed here)", "(open here)", ""
 		switch {
 		case !open:
-			state = "(then passed at [" + itoa(int(f.passed)) + "])"
-			brief, mark = "(passed later)", "(passed later)"
+			state = "(then passed at [" + itoa(int(f.passed)) + "]"
+			brief, mark = "(passed later", "(passed later)"
+			if cure := shorten(f.cure, 60); cure != "" {
+				state += " after " + cure
+			}
+			if cure := shorten(f.cure, 30); cure != "" {
+				brief += ", after " + cure
+			}
+			state, brief = state+")", brief+")"
 		case f.denied, f.halted, f.yet, f.class == classLook:
 			state, brief = "", ""
 		}
