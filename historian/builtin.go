@@ -91,6 +91,7 @@ func (b *Builtin) look(ctx context.Context, r Range) (*view, error) {
 		v.ms[i] = reader.read(&r.Messages[i], i)
 	}
 	reader.settle(v.ms)
+	unnoise(v.ms)
 	return v, nil
 }
 

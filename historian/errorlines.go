@@ -122,6 +122,9 @@ func pickError(body string) (line, which string) {
 			prev, last = t, t
 			continue
 		}
+		if strong != "" && follow == "" && strings.HasSuffix(strong, ":") && prev == strong {
+			follow = t // it heads what was wrong
+		}
 		if strong != "" && follow == "" && (strings.HasPrefix(t, "--> ") || inFile(t) && !strings.Contains(t, " +0x")) {
 			follow = t
 		}
