@@ -44,6 +44,7 @@ type arguments struct {
 	ID          loose           `json:"id"`
 	BashID      loose           `json:"bash_id"`
 	TaskID      loose           `json:"task_id"`
+	ShellID     loose           `json:"shell_id"`
 	SessionID   loose           `json:"session_id"`
 	Workdir     loose           `json:"workdir"`
 	Cwd         loose           `json:"cwd"`

@@ -81,7 +81,8 @@ func (b *Builtin) look(ctx context.Context, r Range) (*view, error) {
 	}
 	reader := newReader()
 	reader.know(r.Prior)
-	v := &view{ms: make([]message, len(r.Messages)), lex: &reader.names, open: openBefore(r.Prior), prior: r.Prior, source: r.Messages}
+	v := &view{ms: make([]message, len(r.Messages)), lex: &reader.names, open: openBefore(r.Prior), running: runningBefore(r.Prior), prior: r.Prior, source: r.Messages}
+	v.planned, v.plan = planBefore(r.Prior)
 	for i := range r.Messages {
 		if i%256 == 0 {
 			if err := ctx.Err(); err != nil {

@@ -18,8 +18,11 @@ const (
 
 	eventFailure  = "failure"
 	eventPassed   = "passed"
-	eventOpen     = "open"   // a command that was not seen passing, for later runs to compare with
-	eventClosed   = "closed" // "[12] command": what was open since message 12 passes
+	eventOpen     = "open"    // a command that was not seen passing, for later runs to compare with
+	eventClosed   = "closed"  // "[12] command": what was open since message 12 passes
+	eventRunning  = "running" // the id of a process that was not seen ending
+	eventEnded    = "ended"   // "[12] id": the process that runs since message 12 is over
+	eventPlan     = "plan"    // the mark of the to-do list that the run leaves
 	eventCommit   = "commit"
 	eventPush     = "push"
 	eventUndo     = "undo"
@@ -145,7 +148,7 @@ func shortenBare(s string, limit int) string {
 func (r *record) events() []compartments.Event {
 	var out []compartments.Event
 	add := func(ord compartments.Ordinal, kind, text string) {
-		if text != "" && len(out) < 40+len(r.left)+len(r.closed) {
+		if text != "" && len(out) < 40+len(r.left)+len(r.closed)+len(r.started)+len(r.ended)+1 {
 			out = append(out, compartments.Event{Ordinal: ord, Kind: kind, Text: text})
 		}
 	}
@@ -164,6 +167,15 @@ func (r *record) events() []compartments.Event {
 	}
 	for _, p := range r.closed {
 		out = append(out, compartments.Event{Ordinal: max(p.passed, r.first), Kind: eventClosed, Text: "[" + itoa(int(p.ord)) + "] " + p.text})
+	}
+	for _, p := range r.started {
+		out = append(out, compartments.Event{Ordinal: p.ord, Kind: eventRunning, Text: p.id})
+	}
+	for _, p := range r.ended {
+		out = append(out, compartments.Event{Ordinal: p.ended, Kind: eventEnded, Text: "[" + itoa(int(p.ord)) + "] " + p.id})
+	}
+	if r.plan != nil {
+		out = append(out, compartments.Event{Ordinal: r.plan.ord, Kind: eventPlan, Text: r.plan.mark()})
 	}
 	for i := range r.git {
 		g := &r.git[i]

@@ -36,7 +36,7 @@ func (r *record) importance() int {
 	if r.question != nil {
 		n += 2
 	}
-	if len(r.todoLeft) > 0 {
+	if r.plan != nil && len(r.plan.left) > 0 && r.renewed == 0 {
 		n += 2
 	}
 	return max(1, min(100, n))

@@ -38,17 +38,18 @@ const (
 
 // line is one fact as it may stand in the tiers.
 type line struct {
-	sec   section
-	prio  int
-	brief int // the same at compact, if not 0
-	ord   compartments.Ordinal
-	seq   int              // order among lines of one message
-	forms [levels][]string // longest first; none: the level does not show the line
-	must  bool             // shortened, never dropped
-	chat  bool             // announces, agrees or sounds out
-	words []string         // that tell a sentence from others; none for what is no sentence
-	dim   compartments.Dimension
-	probe string // what tells that a tier still holds it; "" means the beginning of the text
+	sec    section
+	prio   int
+	brief  int // the same at compact, if not 0
+	ord    compartments.Ordinal
+	seq    int              // order among lines of one message
+	forms  [levels][]string // longest first; none: the level does not show the line
+	must   bool             // shortened, never dropped
+	closes bool             // says that something is no longer open
+	chat   bool             // announces, agrees or sounds out
+	words  []string         // that tell a sentence from others; none for what is no sentence
+	dim    compartments.Dimension
+	probe  string // what tells that a tier still holds it; "" means the beginning of the text
 }
 
 // stays reports a line that is shortened at a level and never dropped. At compact the
@@ -272,30 +273,20 @@ func (r *record) outcomeLines(add func(line)) {
 }
 
 func (r *record) openLines(add func(line)) {
-	if len(r.todoLeft) > 0 {
-		list := func(n int) string {
-			var parts []string
-			for _, t := range r.todoLeft[:min(n, len(r.todoLeft))] {
-				if n < 3 {
-					t = shorten(t, 60)
-				}
-				parts = append(parts, t)
-			}
-			s := "to do: " + strings.Join(parts, "; ") + others(len(r.todoLeft)-n, "")
-			if r.todo.score > 0 {
-				s += " (" + itoa(r.todo.score) + " done)"
-			}
-			return s
-		}
-		add(line{sec: secOpen, prio: 86, ord: r.todo.ord, dim: compartments.OpenWork, probe: r.todoLeft[0], forms: [levels][]string{
-			series(len(r.todoLeft), list, 8, 4, 2), series(len(r.todoLeft), list, 5, 3, 1), series(len(r.todoLeft), list, 2, 1)}})
-	} else if r.todo != nil && r.todo.score > 0 {
-		text := "all " + itoa(r.todo.score) + " to-dos done"
-		add(line{sec: secOpen, prio: 40, ord: r.todo.ord, dim: compartments.OpenWork, forms: [levels][]string{{text}, {text}, nil}})
-	}
+	r.planLines(add)
 	for _, p := range r.running {
 		text := "still running: " + p.text
 		add(line{sec: secOpen, prio: 82, ord: p.ord, dim: compartments.OpenWork, forms: [levels][]string{{text}, {text}, {text}}})
+	}
+	if n := len(r.ended); n > 0 {
+		list := func(most int) string {
+			var parts []string
+			for _, p := range r.ended[:min(most, n)] {
+				parts = append(parts, p.id+" (since ["+itoa(int(p.ord))+"])")
+			}
+			return "no longer running: " + strings.Join(parts, ", ") + others(n-most, "")
+		}
+		add(line{sec: secOpen, prio: 78, ord: r.ended[0].ended, closes: true, dim: compartments.OpenWork, forms: [levels][]string{series(n, list, 8, 4, 2), series(n, list, 4, 2), series(n, list, 2, 1)}})
 	}
 	if q := r.question; q != nil {
 		full := "question to the user: "
@@ -314,4 +305,53 @@ func (r *record) openLines(add func(line)) {
 		}
 		add(line{sec: secOpen, prio: prio, brief: brief, ord: q.ord, seq: 1, dim: compartments.OpenWork, probe: q.text, forms: forms})
 	}
+}
+
+func (r *record) planLines(add func(line)) {
+	p := r.plan
+	switch {
+	case p == nil:
+		return
+	case len(p.left) == 0:
+		if p.done == 0 || r.renewed != 0 && !r.planEnds {
+			return
+		}
+		text := "all " + itoa(p.done) + " to-dos done"
+		l := line{sec: secOpen, prio: 40, ord: p.ord, closes: true, dim: compartments.OpenWork, forms: [levels][]string{{text}, {text}, nil}}
+		if r.planEnds { // an earlier entry shows them as open
+			l.prio, l.forms[atCompact] = 82, []string{text}
+		}
+		add(l)
+		return
+	}
+	list := func(n int) string {
+		var parts []string
+		for _, t := range p.left[:min(n, len(p.left))] {
+			if n < 3 {
+				t = shorten(t, 60)
+			}
+			parts = append(parts, t)
+		}
+		s := strings.Join(parts, "; ") + others(len(p.left)-n, "")
+		if p.done > 0 {
+			s += " (" + itoa(p.done) + " done)"
+		}
+		switch {
+		case r.renewed != 0:
+			return "to do then: " + s + " (renewed at [" + itoa(int(r.renewed)) + "])"
+		case r.asBefore != 0:
+			return "to do, as at [" + itoa(int(r.asBefore)) + "]: " + s
+		}
+		return "to do: " + s
+	}
+	n := len(p.left)
+	l := line{sec: secOpen, prio: 86, ord: p.ord, dim: compartments.OpenWork, probe: p.left[0], forms: [levels][]string{
+		series(n, list, 8, 4, 2), series(n, list, 5, 3, 1), series(n, list, 2, 1)}}
+	switch {
+	case r.renewed != 0: // open is what the later list says
+		l.prio, l.forms[atCompact] = 56, nil
+	case r.asBefore != 0:
+		l.forms[atFull], l.forms[atDense], l.forms[atCompact] = series(n, list, 1), series(n, list, 1), series(n, list, 1)
+	}
+	add(l)
 }

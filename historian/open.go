@@ -41,60 +41,47 @@ func (r *record) collectTalk(ms []message) {
 // collectOpen takes what is still to be done at the end of the run.
 func (r *record) collectOpen(v *view) {
 	ms := v.run()
-	processes := map[string]int{}
-	for i := range ms {
-		for j := range ms[i].uses {
-			u := &ms[i].uses[j]
-			switch {
-			case u.kind == useTodo && len(u.todos) > 0:
-				r.todoLeft = r.todoLeft[:0]
-				done := 0
-				for _, t := range u.todos {
-					switch t.status {
-					case "completed", "done", "cancelled":
-						done++
-						continue
-					}
-					text := shorten(safe(t.text), 100)
-					if t.status == "in_progress" {
-						text += " (begun)"
-					}
-					r.todoLeft = append(r.todoLeft, text)
-				}
-				r.todo = &said{ord: ms[i].ord, score: done}
-			case u.kind == useShell && !u.failed:
-				if id := processID(u.output); id != "" {
-					if len(r.running) < 4 {
-						processes[id] = len(r.running)
-						r.running = append(r.running, said{ord: ms[i].ord, text: shorten(safe(u.cmd.text), 80) + " (" + safe(id) + ")"})
-					}
-				}
-			case u.kind == useOther && len(processes) > 0:
-				low := strings.ToLower(head(u.output, 300))
-				if strings.Contains(low, "exited") || strings.Contains(low, "killed") || strings.Contains(low, "<status>completed") || strings.Contains(low, "terminated") {
-					for id, k := range processes {
-						if strings.Contains(u.output, id) {
-							r.running[k].text = ""
-						}
-					}
-				}
-			case u.open && u.kind != useOwn && i == len(ms)-1:
+	r.collectPlan(v)
+	r.collectProcesses(v)
+	if n := len(ms); n > 0 {
+		for j := range ms[n-1].uses {
+			if u := &ms[n-1].uses[j]; u.open && u.kind != useOwn && u.kind != useShell && (u.kind != useTodo || len(u.todos) == 0) {
 				what := u.cmd.text
 				if what == "" {
 					what = u.name + " " + lastTwo(u.path)
 				}
-				r.running = append(r.running, said{ord: ms[i].ord, text: shorten(safe(what), 100) + " (no result yet)"})
+				r.running = append(r.running, said{ord: ms[n-1].ord, text: shorten(safe(what), 100) + " (no result yet)"})
 			}
 		}
 	}
-	r.running = slices.DeleteFunc(r.running, func(s said) bool { return s.text == "" })
 	if v.to < len(v.ms) && v.ms[v.to].who != agent {
 		r.stopped = v.ms[v.to].speech.interrupted
 	}
+	q := openQuestion(ms)
+	if q == nil {
+		return
+	}
+	if v.to < len(v.ms) && v.ms[v.to].who == person { // who was asked has spoken, and what came of it stands there
+		for i := range r.outcomes {
+			r.outcomes[i].drop(q)
+		}
+		return
+	}
+	r.question = q
+}
+
+// drop takes a sentence off what an outcome says beside its main one.
+func (o *outcome) drop(q *said) {
+	same := func(s said) bool { return s.ord == q.ord && s.text == q.text }
+	o.more, o.caveats = slices.DeleteFunc(o.more, same), slices.DeleteFunc(o.caveats, same)
+}
+
+// openQuestion is what the agent asked or offered last, where nobody spoke behind it.
+func openQuestion(ms []message) *said {
 	for i := len(ms) - 1; i >= 0; i-- {
 		if ms[i].who == person {
 			if i == len(ms)-1 || len(ms[i].units) > 0 {
-				break
+				return nil
 			}
 		}
 		if ms[i].who != agent || !ms[i].final {
@@ -104,13 +91,14 @@ func (r *record) collectOpen(v *view) {
 		for j := len(units) - 1; j >= 0; j-- {
 			if question(units[j].text) || j == len(units)-1 && hasAny(strings.ToLower(units[j].text), offers) {
 				if text := fact(units[j].text); text != "" {
-					r.question = &said{ord: ms[i].ord, text: text}
+					return &said{ord: ms[i].ord, text: text}
 				}
-				break
+				return nil
 			}
 		}
-		break
+		return nil
 	}
+	return nil
 }
 
 // processID finds the id under which a host reports a process that still runs.

@@ -33,12 +33,16 @@ type record struct {
 	looked   []said // what was only looked at, where there is nothing else
 	git      []gitFact
 	answered []said
-	handed   []said // delegated work
-	todo     *said
-	todoLeft []string
-	question *said // open question to the user
+	handed   []said               // delegated work
+	plan     *plan                // the to-do list that the run leaves
+	asBefore compartments.Ordinal // the message of an earlier run that left the same
+	renewed  compartments.Ordinal // the message behind the run that left another
+	planEnds bool                 // nothing is left of a list that an earlier run left
+	question *said                // open question to the user
 	running  []said
-	stopped  bool // the user stopped the last turn
+	started  []process // of the running those in the background
+	ended    []process // what of earlier runs no longer runs
+	stopped  bool      // the user stopped the last turn
 	names    []string
 	calls    []string // the names as the shortest text shows them: files by their bare name
 	worth    []int    // of each name, to a line that is the first to show it
@@ -77,6 +81,9 @@ type view struct {
 	named    map[string]bool // names of the run, once asked for
 	told     map[string]int  // in how many units of the run a name stands
 	open     []pending       // what earlier runs left failing
+	running  []process       // what they left running
+	planned  compartments.Ordinal
+	plan     string // the mark of the to-do list that they left, in message planned
 	prior    []compartments.Compartment
 	source   []compartments.Message // as stored, by place
 }

@@ -208,6 +208,9 @@ func (r *record) tidings(compact *page, count func(string) int) []tiding {
 	var out []tiding
 	for _, l := range compact.lines {
 		t := tiding{text: l.text}
+		if l.closes {
+			continue // needed where the open thing was shown, and not told to find this by
+		}
 		switch l.sec {
 		case secOutcome:
 			t.worth = 12

@@ -161,7 +161,7 @@ func readUse(p *compartments.Part) use {
 		u.pairs = questions(a.Questions, string(a.Question))
 	default:
 		u.path = a.file()
-		u.process = first(a.ID, a.BashID, a.TaskID, a.SessionID)
+		u.process = first(a.ID, a.BashID, a.TaskID, a.ShellID, a.SessionID)
 	}
 	if !u.open {
 		u.settle(ending{p.Status == compartments.StatusError, p.ExitCode, p.HasExit})

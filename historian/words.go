@@ -20,6 +20,7 @@ type speech struct {
 	interrupted bool     // says that the turn before was stopped
 	machine     bool     // holds no person's words at all
 	harness     bool     // a program wrote it that shows the agent how to answer
+	ended       []string // processes that the host says are over
 	verbatim    []string // commands that are to be given just so
 }
 
@@ -33,6 +34,9 @@ func listen(m *compartments.Message, told map[string]bool) speech {
 	var texts []string
 	for i := range m.Parts {
 		p := &m.Parts[i]
+		if p.Kind == compartments.PartText && strings.Contains(head(p.Text, 200), "<task-notification>") {
+			s.ended = append(s.ended, notified(p.Text)...)
+		}
 		if p.Synthetic || p.Ignored {
 			if p.Kind == compartments.PartText && strings.HasPrefix(p.Text, "[Request interrupted") {
 				s.interrupted = true
