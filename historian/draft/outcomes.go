@@ -32,9 +32,10 @@ func unpassedOf(x *historian.Reading, from, to int) []unpassed {
 				continue
 			}
 			historian.EachName(line, func(name, key string) {
-				low, _, _ := strings.Cut(strings.ToLower(key), ":")
-				if strings.Contains(low, "test") || strings.Contains(low, "spec") {
-					u.tests[low] = true
+				for piece := range strings.SplitSeq(strings.ToLower(key), ":") { // tests/a.py::test_one, a_test.go:14
+					if strings.Contains(piece, "test") || strings.Contains(piece, "spec") {
+						u.tests[piece] = true
+					}
 				}
 			})
 		}

@@ -366,6 +366,9 @@ func (j *job) call(ctx context.Context, c *chunk, k int, prompt string, output i
 		}
 		call.Detail = oneLine(err.Error())
 		var f *historian.Failure
+		if errors.As(err, &f) && f.Text != "" {
+			call.Detail = oneLine(f.Text) // the verdict stands beside it
+		}
 		reserved := call.Usage
 		if call.Usage, call.Estimated = (compartments.Usage{}), false; errors.As(err, &f) {
 			call.Usage, res.after = counted(f.Usage), f.RetryAfter
