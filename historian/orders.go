@@ -237,6 +237,10 @@ func englishOrder(w []string) order {
 			if next == "else" || plainVerbs[prev] {
 				set(ban)
 			}
+		case "only":
+			if wishing[prev] || next == "want" && (prev == "i" || prev == "we") {
+				set(lasting)
+			}
 		case "always":
 			if !reporting[prev] {
 				set(lasting)

@@ -39,6 +39,8 @@ var (
 	doers   = wordSet(`i we you they people users who it these those things tests both some most others guys devs does did`)
 	stative = wordSet(`work know think tink see understand have get care like mind believe seem exist match want need remember worry appear agree even really hope expect feel trust look show help
  bother fit recall`)
+	// wishing are words behind which "only" says what is to be: "it should only log".
+	wishing = wordSet(`should would must shall i'd we'd please`)
 	// sparing are what is not to be done on the way.
 	sparing    = wordSet(`touching changing breaking adding removing using modifying deleting losing committing pushing rewriting altering asking restarting running editing renaming installing dropping`)
 	plainVerbs = wordSet(`change touch delete commit push add remove write install edit rename run modify do deploy`)
