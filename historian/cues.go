@@ -40,6 +40,9 @@ var hedges = []string{"maybe", "might ", "perhaps", "probably", "possibly", "cou
 // causeHeads are words of a heading that calls what follows the cause.
 var causeHeads = []string{"cause", "what was wrong", "what went wrong", "why ", "diagnos", "原因", "根因", "원인", "causa", "qué falló", "o que deu errado", "ce qui n'allait pas", "ursache"}
 
+// solvedHeads are words of a heading that calls what follows what mends or mended it.
+var solvedHeads = []string{"fixed", "the fix", "solution", "solved", "resolved", "修复", "解决", "修正", "解決", "해결", "수정", "behoben", "gelöst", "lösung", "corrigé", "résolu", "corregido", "resuelto", "solución", "corrigido", "resolvido", "solução"}
+
 // conditions begin a sentence that tells what would be.
 var conditions = []string{"if ", "suppose ", "assuming ", "如果", "假如", "假设", "若", "もし", "仮に", "만약", "만일", "se ", "caso ", "si ", "s'il ", "wenn ", "falls ", "angenommen"}
 

@@ -47,6 +47,7 @@ type line struct {
 	must   bool             // shortened, never dropped
 	closes bool             // says that something is no longer open
 	chat   bool             // announces, agrees or sounds out
+	open   bool             // an option that the user was to choose from, or a proposal that was turned down
 	words  []string         // that tell a sentence from others; none for what is no sentence
 	dim    compartments.Dimension
 	probe  string // what tells that a tier still holds it; "" means the beginning of the text
@@ -230,32 +231,42 @@ func (r *record) askLines(add func(line)) {
 	}
 }
 
+// objectedMark stands behind what the user did not want, before the message that says so.
+const objectedMark = " (the user objected at ["
+
 func (r *record) outcomeLines(add func(line)) {
-	last := len(r.outcomes) - 1
 	for i := range r.outcomes {
 		o := &r.outcomes[i]
-		l := line{sec: secOutcome, prio: 70, ord: o.ord, dim: compartments.Narrative, forms: [levels][]string{sizes(o.main, 270, 180, 120), sizes(o.main, 200, 130, 90), sizes(brief(o.main), 120, 80)}}
-		if i == last && r.state == nil {
+		near := i == r.outcome || i == len(r.outcomes)-1 // what the work goes on from
+		l := line{sec: secOutcome, prio: 70, ord: o.ord, open: o.proposal, dim: compartments.Narrative, forms: [levels][]string{sizes(o.main, 270, 180, 120), sizes(o.main, 200, 130, 90), sizes(brief(o.main), 120, 80)}}
+		if i == r.outcome && r.state == nil {
 			l.prio, l.must = 99, true
 			l.forms[atFull], l.forms[atDense] = sizes(o.main, 340, 230, 120), sizes(o.main, 260, 160, 100)
 			l.forms[atCompact] = sizes(brief(o.main), 150, 110, 70)
 		}
+		if o.objected != 0 {
+			for _, forms := range l.forms {
+				for k := range forms {
+					forms[k] += objectedMark + itoa(int(o.objected)) + "])"
+				}
+			}
+		}
 		add(l)
 		for k, m := range o.more {
 			prio := 60 - 4*m.score
-			if i == last {
+			if near {
 				prio = 63 - 3*m.score
 			} else if k > 1 {
 				prio -= 8
 			}
-			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 140, 90), sizes(m.text, 200, 120, 80), sizes(m.text, 130, 80)}})
+			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, open: m.option, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 140, 90), sizes(m.text, 200, 120, 80), sizes(m.text, 130, 80)}})
 		}
 		for k, c := range o.caveats {
 			prio := 61 - k
-			if i == last {
+			if near {
 				prio = 69 - 3*k
 			}
-			add(line{sec: secOutcome, prio: prio, ord: c.ord, seq: 1 + c.seq, dim: compartments.Uncertainty, forms: [levels][]string{sizes(c.text, 230, 120), sizes(c.text, 200, 120), sizes(c.text, 90)}})
+			add(line{sec: secOutcome, prio: prio, ord: c.ord, seq: 1 + c.seq, open: c.option, dim: compartments.Uncertainty, forms: [levels][]string{sizes(c.text, 230, 120), sizes(c.text, 200, 120), sizes(c.text, 90)}})
 		}
 	}
 	if r.state != nil {

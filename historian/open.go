@@ -88,6 +88,12 @@ func openQuestion(ms []message) *said {
 			continue
 		}
 		units := ms[i].units
+		if at := offered(units); at < len(units) {
+			text, _ := joinBullets(units, at)
+			if text = fact(text); text != "" {
+				return &said{ord: ms[i].ord, text: text}
+			}
+		}
 		for j := len(units) - 1; j >= 0; j-- {
 			if question(units[j].text) || j == len(units)-1 && hasAny(strings.ToLower(units[j].text), offers) {
 				if text := fact(units[j].text); text != "" {

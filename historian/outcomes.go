@@ -13,6 +13,9 @@ type outcome struct {
 	main    string
 	more    []said
 	caveats []said
+
+	objected compartments.Ordinal // of the message in which the user did not want it; 0 for none
+	proposal bool                 // and nothing was done for it
 }
 
 // fact is one unit as it may stand in a tier; "" if nothing of it may.
@@ -27,57 +30,166 @@ func fact(s string) string {
 // unitExtent is the most room a unit takes at full.
 const unitExtent = 340
 
+// stretch is the final text of a stretch between two messages that are not the
+// agent's, and what its turn did.
+type stretch struct {
+	texts  []int // places in the run
+	acts   int   // calls of the turn, those that plan apart
+	worked bool  // it did more than look
+	did    bool  // it changed files or committed
+	hello  bool  // the turn begins with the first words of a session, and few
+}
+
+// stretches lists the final texts of a run.
+func (v *view) stretches() []stretch {
+	ms := v.run()
+	var out []stretch
+	cur := stretch{}
+	flush := func() {
+		if len(cur.texts) > 0 {
+			out = append(out, cur)
+		}
+		cur.texts = nil
+	}
+	for i := range ms {
+		m := &ms[i]
+		if m.who != agent && m.who != results {
+			flush()
+		}
+		if m.who == person {
+			cur = stretch{hello: width(m.speech.own) < 12 && v.opens(v.from+i)}
+		}
+		if m.who == agent && m.final {
+			cur.texts = append(cur.texts, i)
+		}
+		for j := range m.uses {
+			u := &m.uses[j]
+			if u.kind != useTodo && u.kind != useOwn {
+				cur.acts++
+			}
+			cur.worked = cur.worked || u.kind == useTask || u.kind == useShell && u.cmd.class != classLook
+			cur.did = cur.did || !u.failed && len(u.changes) > 0 || len(u.hashes) > 0
+		}
+	}
+	flush()
+	return out
+}
+
 // collectOutcomes takes what turn-final texts conclude.
 func (r *record) collectOutcomes(v *view) {
 	ms := v.run()
-	var finals [][]int // places of the messages of each final text
-	for i := range ms {
-		m := &ms[i]
-		if m.who != agent {
-			if m.who != results {
-				finals = append(finals, nil)
-			}
-			continue
-		}
-		if len(m.narrate) > 0 || len(m.units) > 0 && !m.final {
-			r.narrations++
-		}
-		if !m.final {
-			continue
-		}
-		if len(finals) == 0 {
-			finals = append(finals, nil)
-		}
-		finals[len(finals)-1] = append(finals[len(finals)-1], i)
-	}
-	finals = slices.DeleteFunc(finals, func(f []int) bool { return len(f) == 0 })
 	acts := 0
 	for i := range ms {
-		for j := range ms[i].uses {
-			if k := ms[i].uses[j].kind; k != useTodo && k != useOwn {
+		m := &ms[i]
+		if m.who == agent && (len(m.narrate) > 0 || len(m.units) > 0 && !m.final) {
+			r.narrations++
+		}
+		for j := range m.uses {
+			if k := m.uses[j].kind; k != useTodo && k != useOwn {
 				acts++
 			}
 		}
 	}
 	r.talk = acts < 4
-	for n, group := range finals {
+	ends := v.stretches()
+	best := 0
+	for n, end := range ends {
 		var units []unit
-		ord := ms[group[len(group)-1]].ord
-		for _, i := range group {
+		last := end.texts[len(end.texts)-1]
+		ord := ms[last].ord
+		for _, i := range end.texts {
 			units = append(units, ms[i].units...)
 		}
 		more := 6
-		if n == len(finals)-1 {
+		if n == len(ends)-1 {
 			more = 10
 		}
 		if r.talk { // what was said is all there is
 			more *= 2
 		}
-		if o, ok := conclude(v, units, ord, more); ok {
-			r.outcomes = append(r.outcomes, o)
+		o, ok := conclude(v, units, ord, more)
+		if !ok || end.hello && end.acts == 0 { // a greeting returned
+			continue
 		}
+		weight := 1
+		if end.did || solves(units) || end.worked && !asks(units) {
+			weight = 2
+		}
+		if next := v.reply(v.from + last); next != nil && objects(next.speech.own) {
+			o.objected = next.ord
+			weight = 0
+			if !end.did && end.acts < 4 { // what the user wants instead stands behind it
+				o.proposal = true
+				o.more = o.more[:min(1, len(o.more))]
+			}
+		}
+		if len(r.outcomes) == 0 || weight >= best {
+			best, r.outcome = weight, len(r.outcomes)
+		}
+		r.outcomes = append(r.outcomes, o)
 	}
 	r.state, r.loose = standing(ms, len(r.outcomes) > 0)
+}
+
+// opens reports whether nobody spoke before the message at a place.
+func (v *view) opens(place int) bool {
+	if len(v.prior) > 0 {
+		return false
+	}
+	for i := range v.ms[:place] {
+		if v.ms[i].who == agent || v.ms[i].who == person {
+			return false
+		}
+	}
+	return true
+}
+
+// reply is the message of a person right behind a place of the range; nil if there is
+// none.
+func (v *view) reply(place int) *message {
+	for i := place + 1; i < len(v.ms); i++ {
+		switch v.ms[i].who {
+		case agent:
+			return nil
+		case person:
+			return &v.ms[i]
+		}
+	}
+	return nil
+}
+
+// asks reports a text that ends with something for the user to decide.
+func asks(units []unit) bool {
+	for _, u := range units[max(0, len(units)-5):] {
+		if question(u.text) || hasAny(strings.ToLower(u.text), offers) {
+			return true
+		}
+	}
+	return false
+}
+
+// offered is the place at which a text ends in a list of what the agent could do next,
+// with its introduction; behind the last unit where it does not.
+func offered(units []unit) int {
+	for i := len(units) - 2; i >= 0; i-- {
+		if u := &units[i]; u.kind != unitBullet && u.kind != unitRow || units[i+1].kind != u.kind {
+			if (strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "：")) && hasAny(strings.ToLower(u.text), offers) {
+				return i
+			}
+			break
+		}
+	}
+	return len(units)
+}
+
+// solves reports a text that has a heading for what was wrong or what mends it.
+func solves(units []unit) bool {
+	for _, u := range units {
+		if low := strings.ToLower(u.text); u.kind == unitHeading && (hasAny(low, causeHeads) || hasAny(low, solvedHeads)) {
+			return true
+		}
+	}
+	return false
 }
 
 // standing is what the agent said last in a turn that has no conclusion in the
@@ -138,12 +250,17 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 	used := make([]bool, len(units))
 	prefix, titled := "", false
 	choice := len(units) > 0 && question(units[len(units)-1].text) // the numbered items are for the user to choose from
-	for pass := range 2 {                                          // the second pass takes small talk if there is nothing else
+	options := asks(units)
+	for i := offered(units); i < len(units); i++ { // it stands as what is open
+		used[i] = true
+	}
+	for pass := range 2 { // the second pass takes small talk if there is nothing else
 		for i := 0; i < len(units) && o.main == ""; i++ {
 			u := units[i]
 			low := strings.ToLower(u.text)
 			switch {
-			case u.kind == unitHeader, choice && u.num > 0:
+			case u.kind == unitHeader, choice && u.num > 0, used[i]:
+			case options && option(&u) && pass == 0:
 			case u.kind == unitHeading:
 				if pass == 0 && !titled { // of nested headings the first says most
 					prefix = strings.TrimRight(u.text, ":!.") + ": "
@@ -188,7 +305,7 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 			continue
 		}
 		if text := fact(u.text); text != "" {
-			o.caveats = append(o.caveats, said{ord: ord, text: text, seq: i})
+			o.caveats = append(o.caveats, said{ord: ord, text: text, seq: i, option: options && option(&u)})
 			used[i] = true
 		}
 	}
@@ -266,12 +383,15 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 			text = joined
 		}
 		if text = fact(text); text != "" {
-			o.more = append(o.more, said{ord: ord, text: text, score: rank, seq: s.place})
+			o.more = append(o.more, said{ord: ord, text: text, score: rank, seq: s.place, option: options && option(&units[s.place])})
 			used[s.place] = true
 		}
 	}
 	return o, true
 }
+
+// option reports an item that is one of several to choose from, in a text that asks.
+func option(u *unit) bool { return u.num > 0 || numbered(u.text) }
 
 // numbered reports a text that is headed by a word and a number, as options, steps and
 // phases are: "Option 2: …".
@@ -281,7 +401,7 @@ func numbered(s string) bool {
 		return false
 	}
 	rest = strings.TrimLeft(rest, "0123456789")
-	return rest != "" && strings.IndexByte(":.)", rest[0]) >= 0
+	return rest != "" && strings.IndexByte(":.)", rest[0]) >= 0 && (len(rest) == 1 || rest[1] == ' ') // and no version
 }
 
 // joinBullets joins an introduction that ends in a colon with the items behind

@@ -134,3 +134,85 @@ func TestAnnouncedStep(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatCameOfARun: what came of a run is what was done last in it, or told under a
+// heading that says what mends it; not what was only said behind that.
+func TestWhatCameOfARun(t *testing.T) {
+	edit := toolCall("edit", `{"file_path":"queue/rows.go","old_string":"a","new_string":"b"}`, "ok", compartments.StatusCompleted)
+	asks := "The log of the batches is not switched on. Would you like me to switch it on?"
+	for _, c := range []struct {
+		name, want string
+		ms         []compartments.Message
+	}{
+		{"talk behind an edit", "The queue is flushed before it is closed", []compartments.Message{
+			personSays("the importer loses rows, mend it"), edit, agentText("The queue is flushed before it is closed, in `rows.go`."),
+			personSays("why are there two loops in the reader?"), agentText("The second one reads what is left of the `tail`.")}},
+		{"work behind an edit", "Version 0.9.0 is published", []compartments.Message{
+			personSays("release the package, bump it first"), edit, agentText("The version is bumped, but nothing is published yet: the token is not valid."),
+			personSays("there is a new token in the file"), shellCall("npm publish --access public", "+ tally@0.9.0", 0), agentText("Version 0.9.0 is published.")}},
+		{"a question behind a cure", "The loader runs again", []compartments.Message{
+			personSays("resume the work on the loader"), agentText("## The Fix\n\nThe loader runs again: `hosts` was a single value, and is a list now."),
+			personSays("does it write a log of the batches?"), shellCall("ssh node1 tail batches.log", "", 0), agentText(asks)}},
+		{"nothing but talk", "The second one reads", []compartments.Message{
+			personSays("how does the importer read its rows?"), shellCall("ls queue", "rows.go", 0), agentText("It takes them from the queue in batches of ten."),
+			personSays("why are there two loops in the reader?"), agentText("The second one reads what is left of the `tail`.")}},
+	} {
+		if text := tier(t, compartments.TierAnchor, c.ms...); !strings.Contains(text, c.want) {
+			t.Errorf("%s: want %q in %q", c.name, c.want, text)
+		}
+	}
+}
+
+func TestObjects(t *testing.T) {
+	for own, want := range map[string]bool{
+		"no, that's horrible": true, "No conosle logs!": true, "instead of a db/ folder make it clients": true, "actually, can you revert that?": true, "never commit unsigned": true, "Undo those changes": true,
+		"nein, das war anders gemeint": true, "non, pas comme ça": true, "no, así no": true, "não, desfaz isso": true, "不对，改回去": true, "いや、そうじゃない": true, "아니, 그게 아니야": true, "やめて": true, "撤销这个修改": true,
+		"no problem, go on": false, "now the tests": false, "note that it is slow": false, "nothing to add": false, "yes": false, "不错": false, "別の方法": false, "北京": false, "nonstop import": false, "pasta": false, "stopwatch is fine": false, "2": false,
+	} {
+		if got := objects(own); got != want {
+			t.Errorf("%q: %v", own, got)
+		}
+	}
+}
+
+// TestWhatTheUserDidNotWant: a proposal that the user turned down says so, and is no
+// outcome that an anchor tells; an option to choose from is none either.
+func TestWhatTheUserDidNotWant(t *testing.T) {
+	proposal := "All loaders move to `shared/loaders`. The readers stay. The writers move to `shared/writers`. The tests follow them."
+	for reply, want := range map[string]bool{"no, that's horrible. one folder for each": true, "fine, go on": false, "不行，每个模块一个目录": true} {
+		text := tier(t, compartments.TierFull, personSays("where should the loaders of the importer go?"), shellCall("ls loaders", "csv.go", 0), agentText(proposal), personSays(reply), agentText("Then each has a folder."))
+		if got := strings.Contains(text, "`shared/loaders`. (the user objected at [4])"); got != want {
+			t.Errorf("%s: marked %v\n%s", reply, got, text)
+		}
+		if got := !strings.Contains(text, "The tests follow them"); got != want {
+			t.Errorf("%s: cut %v\n%s", reply, got, text)
+		}
+	}
+	anchor := tier(t, compartments.TierAnchor, personSays("sign the release and commit it"), shellCall("git commit -m x", "error: gpg failed to sign the data", 128),
+		agentText("The key is there, but the agent of `gpg` does not answer.\n\n### Option 1: Commit without signing\nFastest way.\n\n### Option 2: Start the agent again\n\n**Which would you like:**\n1. Commit without signing now\n2. Start the agent again\n\nBoth are possible."))
+	if strings.Contains(anchor, "ithout signing") || !strings.Contains(anchor, "The key is there") {
+		t.Errorf("the anchor tells an option: %s", anchor)
+	}
+}
+
+// TestOffersAreOpen: a list of what the agent could do next is open, not done.
+func TestOffersAreOpen(t *testing.T) {
+	for _, offer := range []string{"If you want, next I can:", "Wenn du willst, kann ich:", "Si quieres, puedo:", "如果你愿意，我可以："} {
+		text := tier(t, compartments.TierFull, personSays("a script that rotates the logs, in scripts/rotate.sh"), shellCall("chmod +x scripts/rotate.sh", "", 0),
+			agentText("The script is there and rotates seven files.\n\n"+offer+"\n- Add an entry to `crontab` for every night.\n- Compress the rotated files with `zstd`."))
+		if strings.Contains(sectionOf(text, "Outcome"), "crontab") || !strings.Contains(sectionOf(text, "Open"), "crontab") || !strings.Contains(text, "rotates seven") {
+			t.Errorf("%s\n%s", offer, text)
+		}
+	}
+}
+
+// TestGreeting: a greeting returned is no outcome; the same words in answer to a request are one.
+func TestGreeting(t *testing.T) {
+	for first, want := range map[string]bool{"hi": false, "which parts does a project like this one have?": true} {
+		text := tier(t, compartments.TierFull, personSays(first), agentText("A project like this has code, tests and releases."),
+			personSays("trace the whole route to the northern depot"), shellCall("tracert depot", "12 hops", 0), agentText("The depot is 12 hops away."))
+		if got := strings.Contains(sectionOf(text, "Outcome"), "code, tests and releases"); got != want {
+			t.Errorf("%s: shown %v\n%s", first, got, text)
+		}
+	}
+}

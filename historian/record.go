@@ -18,6 +18,7 @@ type record struct {
 	asks     []ask
 	force    *request // the request in force when the run begins without one
 	outcomes []outcome
+	outcome  int   // which of them is what came of the run
 	state    *said // what the agent said last, where it never concluded
 	loose    bool  // that only announces, asks or supposes
 	why      []said
@@ -71,6 +72,8 @@ type said struct {
 	score int
 	cause bool // marks a cause or a rejected way
 	seq   int  // order inside the message
+
+	option bool // for the user to choose
 }
 
 // view is the messages of the whole range and the run that is recorded.

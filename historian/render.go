@@ -213,6 +213,9 @@ func (r *record) tidings(compact *page, count func(string) int) []tiding {
 		}
 		switch l.sec {
 		case secOutcome:
+			if l.open || numbered(l.text) { // or a step for somebody else
+				continue
+			}
 			t.worth = 12
 			if l.must || r.state != nil && strings.HasPrefix(l.text, "(in progress) ") {
 				t.text, t.worth = strings.TrimPrefix(l.text, "(in progress) "), 24
@@ -220,6 +223,7 @@ func (r *record) tidings(compact *page, count func(string) int) []tiding {
 					t.worth = 0
 				}
 			}
+			t.text, _, _ = strings.Cut(t.text, objectedMark)
 		case secMended:
 			t.text, t.worth = "passes now: "+l.text, 20
 		case secWhy, secOpen:

@@ -140,7 +140,7 @@ func (r *record) lead() int {
 func (r *record) result(limit int) string {
 	switch {
 	case len(r.outcomes) > 0:
-		return shorten(r.outcomes[len(r.outcomes)-1].main, limit)
+		return shorten(r.outcomes[r.outcome].main, limit)
 	case len(r.steps) > 0:
 		return shorten(r.bestStep(), limit)
 	case r.state != nil:
