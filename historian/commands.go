@@ -25,6 +25,7 @@ type command struct {
 	git     []string
 	writes  []string // files written by redirection, tee, sed -i and the like
 	removes []string
+	script  string // what stands for it where it is a script that writes a file
 }
 
 // longest command that is looked at, in bytes.

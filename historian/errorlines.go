@@ -179,7 +179,7 @@ func pickError(body string) (line, which string) {
 	named, room := score.String(), 170
 	if named != "" && which != "" {
 		named += " (" + which + "): "
-	} else if named == "" && which != "" && (len(tests) > 1 || !strings.Contains(strong, which)) {
+	} else if named == "" && which != "" && (len(tests) > 1 || !strings.Contains(strong, which+":")) {
 		named = which + " failed: "
 	} else if named != "" {
 		named += ": "

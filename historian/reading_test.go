@@ -180,6 +180,15 @@ func TestHalfDone(t *testing.T) {
 			t.Errorf("%v:\n%s", tier, text)
 		}
 	}
+	x, err := testBuiltin().Read(t.Context(), rangeFrom(ms))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range x.Next(len(ms)).lines {
+		if undo := l.sec == secFailed && strings.Contains(l.forms[atFull][0], "half done"); undo && l.prio < 80 || l.sec == secRan && strings.Contains(l.forms[atFull][0], "log=1") && l.prio < 80 {
+			t.Errorf("%d for %s", l.prio, l.forms[atFull][0])
+		}
+	}
 	if c := write([]compartments.Message{ms[0], toolCall("bash", `{"command":"serve --watch"}`, "Tool execution aborted", compartments.StatusError)}); strings.Contains(c.Tiers[compartments.TierFull].Text, "half done") {
 		t.Errorf("nothing is half done:\n%s", c.Tiers[compartments.TierFull].Text)
 	}

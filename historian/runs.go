@@ -32,6 +32,9 @@ func (r *record) collectRan(ms []message) {
 				continue
 			}
 			text := nearPaths(safe(u.cmd.text))
+			if u.cmd.script != "" && u.cmd.class == classOther { // what it brought stands with the file
+				text = safe(u.cmd.script)
+			}
 			at, ok := index[text]
 			if !ok {
 				at = len(r.ran)

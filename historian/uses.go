@@ -131,6 +131,12 @@ func readUse(p *compartments.Part) use {
 		for _, path := range u.cmd.writes {
 			u.changes = append(u.changes, change{path: path, shell: true})
 		}
+		if name, script := inline(text); script != "" {
+			if c, ok := scriptChange(script); ok {
+				u.changes = append(u.changes, c)
+				u.cmd.script = name + " script that writes " + lastTwo(c.path)
+			}
+		}
 		for _, path := range u.cmd.removes {
 			u.changes = append(u.changes, change{path: path, shell: true, deleted: true})
 		}
