@@ -82,10 +82,7 @@ func (s *Store) purge(ctx context.Context, session int64) error {
 	// The log still has what was overwritten in the file. A reader in the way
 	// leaves that to the next checkpoint.
 	return s.upkeep(ctx, func(ctx context.Context, c *conn) error {
-		if err := c.checkpoint(ctx, "TRUNCATE"); resultCode(err) != codeBusy {
-			return err
-		}
-		return nil
+		return c.checkpoint(ctx, "TRUNCATE")
 	})
 }
 

@@ -106,3 +106,36 @@ func TestMigrations_SetTheirVersion(t *testing.T) {
 		t.Errorf("user_version %d, migrated to %d", version, migrated)
 	}
 }
+
+// TestClose_WithATransactionOpen: a transaction that is still being taken back keeps
+// no log from being found whole by the next to open it, and is no fault of the end.
+func TestClose_WithATransactionOpen(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "ctx.db")
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Commit(ctx, &compartments.Batch{Session: "ses", ListFrom: -1}); err != nil {
+		t.Fatal(err)
+	}
+	w := <-s.turn
+	var n int
+	if err := w.exec(ctx, `BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.row(ctx, `SELECT count(*) FROM sessions`, nil, &n); err != nil {
+		t.Fatal(err)
+	}
+	s.turn <- w
+	if err := s.Close(); err != nil {
+		t.Errorf("the end fails: %v", err)
+	}
+	if s, err = Open(ctx, path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if stored, err := s.Load(ctx, "ses"); err != nil || stored == nil {
+		t.Errorf("%v, %v", stored, err)
+	}
+}

@@ -178,9 +178,6 @@ func (s *Store) Close() error {
 		err = errors.Join(err, s.readDB.Close(), s.writeDB.Close())
 		s.pack.close()
 	})
-	if resultCode(err) == codeBusy {
-		return nil // another process is reading; its own close does it
-	}
 	return s.fail("close the store", err)
 }
 
