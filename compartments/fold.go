@@ -1,5 +1,7 @@
 package compartments
 
+import "slices"
+
 // Reason says why a fold happened, or why a tier changed.
 type Reason string
 
@@ -25,6 +27,7 @@ const (
 	ReasonPromoted Reason = "promoted" // room below the promote mark
 	ReasonReplaced Reason = "replaced" // a better generator wrote it again
 	ReasonPinned   Reason = "pinned"   // policy leaves the messages themselves alone
+	ReasonEased    Reason = "eased"    // below the floors of the policy, which had no room
 )
 
 // Item is one entry of a pair: one compartment at a tier, or several as one
@@ -35,8 +38,18 @@ type Item struct {
 	Compartments []CompartmentID `json:"compartments"`
 	Tier         Tier            `json:"tier"`
 	Tokens       int             `json:"tokens"`
-	Pins         []PinID         `json:"pins,omitempty"` // whose words it shows
-	Bare         []CompartmentID `json:"bare,omitempty"` // of an index line, whose exact spans have no room
+	Pins         []PinID         `json:"pins,omitempty"`  // whose words it shows
+	Bare         []CompartmentID `json:"bare,omitempty"`  // of an index line, whose exact spans have no room
+	Eased        []CompartmentID `json:"eased,omitempty"` // that it shows below the floors of the policy, which had no room
+}
+
+// Demands is what policy demands of a compartment of the entry: nothing of one that
+// the floors were eased for.
+func (i *Item) Demands(id CompartmentID, least Survival) Survival {
+	if slices.Contains(i.Eased, id) {
+		return Survival{}
+	}
+	return least
 }
 
 // PairLayout is what one pair of the head was rendered from.

@@ -54,14 +54,15 @@ type FoldMoment struct {
 
 // Hold is what holds one candidate besides its worth: its class, which may be
 // another by now, the words that stand at every tier, whether it was put away
-// because what may not fade had no room, and whether it could not stay raw
-// because no user message could stand in front of it.
+// because what may not fade had no room, whether the floors were eased for it
+// because they had none, and whether it could not stay raw because no user message could stand in front of it.
 type Hold struct {
 	At     int       `json:"at"` // place among the candidates
 	Class  Retention `json:"class,omitempty"`
 	Pins   []PinID   `json:"pins,omitempty"`
 	Tokens []int     `json:"tokens,omitempty"` // of each of the pins, as rendered
 	Away   bool      `json:"away,omitempty"`
+	Eased  bool      `json:"eased,omitempty"`
 	NotRaw bool      `json:"notRaw,omitempty"`
 }
 

@@ -18,6 +18,9 @@ func Layout(candidates []Candidate, sel Selection) (items []compartments.Item, t
 			if item.Tier == compartments.TierIndex {
 				item.Bare = candidates[i].bareIn(item.Bare)
 			}
+			if candidates[i].below(item.Tier, sel.floor) {
+				item.Eased = append(item.Eased, candidates[i].Compartment.ID)
+			}
 		}
 		items = append(items, item)
 		tokens += takes

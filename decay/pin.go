@@ -1,9 +1,7 @@
 package decay
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ctxplugin/compartments"
@@ -49,61 +47,6 @@ func (c *Candidate) pinIDs(ids []compartments.PinID) []compartments.PinID {
 		ids = append(ids, p.ID)
 	}
 	return ids
-}
-
-// least is the least that policy lets a candidate take, in tokens, its pins
-// apart. It is 0 for one that may go into an index line or out of the window,
-// whose share of a line any budget holds. Floors that no tier keeps hold what is
-// discardable too.
-func (c *Candidate) least(s *Settings) int {
-	floor := s.Floor()
-	legal := c.Compartment.LegalUnder(floor)
-	if c.Compartment.MayIndexUnder(floor) || c.Compartment.Retention == compartments.Discardable && len(legal) > 1 {
-		return 0
-	}
-	return c.Compartment.Tokens(legal[len(legal)-1])
-}
-
-// Yield makes what may not fade fit into a room, in tokens: of pinned words the
-// newest stay, then of compartments that may not fade the newest. The others are
-// put Away, and their words are no longer among Pins; it returns the pins that
-// have no room, oldest first. The room of an index line is not looked at.
-func Yield(candidates []Candidate, room int, s Settings) (rest []compartments.PinID) {
-	type place struct{ candidate, pin int }
-	var pins []place
-	for i := range candidates {
-		for j := range candidates[i].Pins {
-			pins = append(pins, place{i, j})
-		}
-	}
-	id := func(p place) compartments.PinID { return candidates[p.candidate].Pins[p.pin].ID }
-	slices.SortFunc(pins, func(a, b place) int { return cmp.Compare(id(b), id(a)) })
-	out := map[compartments.PinID]bool{}
-	full := false
-	for _, p := range pins {
-		tokens := candidates[p.candidate].Pins[p.pin].Tokens
-		if full = full || tokens > room; full {
-			out[id(p)] = true
-			rest = append(rest, id(p))
-			continue
-		}
-		room -= tokens
-	}
-	slices.Sort(rest)
-	for i := len(candidates) - 1; i >= 0; i-- {
-		c := &candidates[i]
-		if len(out) > 0 {
-			c.Pins = slices.DeleteFunc(slices.Clone(c.Pins), func(s Shown) bool { return out[s.ID] })
-		}
-		if n := c.least(&s); n > 0 && !c.Away {
-			if full = full || n > room; full {
-				c.Away = true
-			} else {
-				room -= n
-			}
-		}
-	}
-	return rest
 }
 
 // renderPins writes the words of pins below an entry, each byte as it is stored.

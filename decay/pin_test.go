@@ -99,7 +99,7 @@ func TestYield(t *testing.T) {
 		for _, i := range c.held {
 			c.in[i].Compartment.Retention = compartments.Pinned
 		}
-		rest := Yield(c.in, c.room, Defaults())
+		rest := Yield(c.in, Room{Held: c.room}, Defaults())
 		var away []int
 		for i := range c.in {
 			if c.in[i].Away {
@@ -117,26 +117,92 @@ func TestYield(t *testing.T) {
 	}
 }
 
-// What is discardable and may be shown at no tier is held like all that may not
-// fade, and is put away like that.
-func TestYield_DiscardableBelowItsFloors(t *testing.T) {
+// Floors have a room of their own. Where they do not all fit, those go first that no
+// tier keeps, then those of the oldest; what is discardable too.
+func TestYield_FloorsAreEased(t *testing.T) {
 	s := Defaults()
-	s.Floors[compartments.Rejected] = FloorMost
-	in := candidates(3, compartments.TierRaw)
-	for i := range in {
-		for _, tier := range compartments.Rendered {
-			r := in[i].Compartment.Tiers[tier]
-			r.Survival[compartments.Rejected] = FloorMost - 1
-			in[i].Compartment.Tiers[tier] = r
+	s.Floors[compartments.Rejected] = 600
+	made := func(best ...uint16) []Candidate { // what full keeps of what was rejected
+		in := candidates(len(best), compartments.TierRaw)
+		for i := range in {
+			for _, tier := range compartments.Rendered {
+				r := in[i].Compartment.Tiers[tier]
+				r.Survival[compartments.Rejected] = 100
+				if tier == compartments.TierFull {
+					r.Survival[compartments.Rejected] = best[i]
+				}
+				in[i].Compartment.Tiers[tier] = r
+			}
+		}
+		return in
+	}
+	full := made(1000)[0].Compartment.Tokens(compartments.TierFull)
+	for name, c := range map[string]struct {
+		in    []Candidate
+		class map[int]compartments.Retention
+		room  Room
+		eased []int
+		away  []int
+	}{
+		"all have room":                      {made(900, 900, 900), nil, Room{9000, 3 * full}, nil, nil},
+		"the oldest goes first":              {made(900, 900, 900), nil, Room{9000, 3*full - 1}, []int{0}, nil},
+		"none has room":                      {made(900, 900, 900), nil, Room{9000, full - 1}, []int{0, 1, 2}, nil},
+		"messages go before tiers":           {made(900, 900, 100), nil, Room{9000, 4999}, []int{2}, nil},
+		"messages stay where there is room":  {made(900, 900, 100), nil, Room{9000, 5000 + 2*full}, nil, nil},
+		"what is discardable too":            {made(100, 100, 100), map[int]compartments.Retention{1: compartments.Discardable}, Room{9000, 6000}, []int{0, 1}, nil},
+		"pinned messages go before floors":   {made(900, 900, 900), map[int]compartments.Retention{0: compartments.Pinned}, Room{5000 + full, 9000}, []int{1}, nil},
+		"floors give way where pins have no": {made(900, 900, 900), map[int]compartments.Retention{0: compartments.Pinned}, Room{4999, 9000}, []int{1, 2}, []int{0}},
+	} {
+		for i, class := range c.class {
+			c.in[i].Compartment.Retention = class
+		}
+		Yield(c.in, c.room, s)
+		var eased, away []int
+		for i := range c.in {
+			if c.in[i].Eased {
+				eased = append(eased, i)
+			}
+			if c.in[i].Away {
+				away = append(away, i)
+			}
+		}
+		if !slices.Equal(eased, c.eased) || !slices.Equal(away, c.away) {
+			t.Errorf("%s: eased %v, away %v", name, eased, away)
 		}
 	}
-	in[1].Compartment.Retention = compartments.Discardable
-	Yield(in, 6000, s)
-	if !in[0].Away || !in[1].Away || in[2].Away {
-		t.Errorf("away: %v, %v, %v; there is room for the newest alone", in[0].Away, in[1].Away, in[2].Away)
+}
+
+// What is shown below the floors is recorded in its entry, and nothing else is.
+func TestLayout_RecordsWhatIsBelowTheFloors(t *testing.T) {
+	s := Defaults()
+	s.Floors[compartments.Rejected] = FloorMost
+	in := candidates(4, compartments.TierFull)
+	for i := range in {
+		anchor := in[i].Compartment.Tiers[compartments.TierAnchor]
+		anchor.Survival[compartments.Rejected] = 0
+		in[i].Compartment.Tiers[compartments.TierAnchor] = anchor
+		full := in[i].Compartment.Tiers[compartments.TierFull]
+		full.Survival[compartments.Rejected] = 1000
+		in[i].Compartment.Tiers[compartments.TierFull] = full
 	}
-	if sel := Select(in, 6000, s); sel.Tokens != awayTokens+5000 {
-		t.Errorf("%d tokens, tiers %v", sel.Tokens, sel.Tiers)
+	in[0].Eased, in[1].Eased = true, true
+	for name, c := range map[string]struct {
+		tiers []compartments.Tier
+		want  []compartments.CompartmentID
+	}{
+		"at full nothing is":      {[]compartments.Tier{compartments.TierFull, compartments.TierFull, compartments.TierFull, compartments.TierFull}, nil},
+		"an anchor is":            {[]compartments.Tier{compartments.TierAnchor, compartments.TierFull, compartments.TierFull, compartments.TierFull}, []compartments.CompartmentID{in[0].Compartment.ID}},
+		"so is an index line":     {[]compartments.Tier{compartments.TierIndex, compartments.TierIndex, compartments.TierFull, compartments.TierFull}, []compartments.CompartmentID{in[0].Compartment.ID, in[1].Compartment.ID}},
+		"what is not eased isn't": {[]compartments.Tier{compartments.TierFull, compartments.TierFull, compartments.TierAnchor, compartments.TierFull}, nil},
+	} {
+		items, _ := Layout(in, Selection{Tiers: c.tiers, GroupSize: 8, floor: s.Floor()})
+		var got []compartments.CompartmentID
+		for _, item := range items {
+			got = append(got, item.Eased...)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }
 
@@ -168,15 +234,18 @@ func TestSelect_HoldsWhatMayNotFade(t *testing.T) {
 			pins = in[i].pinIDs(pins)
 		}
 		room := rapid.IntRange(0, 60_000).Draw(t, "room")
-		rest := Yield(in, room, s)
+		floors := rapid.IntRange(0, 60_000).Draw(t, "of floors")
+		rest := Yield(in, Room{room, floors}, s)
 		target := rapid.IntRange(-500, 40_000).Draw(t, "target")
 		sel := Select(in, target, s)
-		floor := s.Floor()
-		least := 0
+		least, floored := 0, 0
 		for i, tier := range sel.Tiers {
 			c := in[i].Compartment
-			if !c.Allows(tier, floor) {
-				t.Fatalf("candidate %d, %s: %s is not legal under %v", i, c.Retention, tier, floor)
+			if !in[i].Allows(tier, s) {
+				t.Fatalf("candidate %d, %s: %s is not legal under %v, eased %v", i, c.Retention, tier, s.Floor(), in[i].Eased)
+			}
+			if in[i].Away && in[i].leastUnder(compartments.Survival{}) == 0 {
+				t.Fatalf("candidate %d is away, and floors alone hold it", i)
 			}
 			if (tier == compartments.TierNone) != in[i].Away {
 				t.Fatalf("candidate %d is away %v and %s", i, in[i].Away, tier)
@@ -186,8 +255,12 @@ func TestSelect_HoldsWhatMayNotFade(t *testing.T) {
 			}
 			if !in[i].Away {
 				least += in[i].least(&s)
+				floored += in[i].least(&s) - in[i].leastUnder(compartments.Survival{})
 			}
 			least += in[i].pinTokens()
+		}
+		if floored > floors {
+			t.Fatalf("floors hold %d tokens where they have room for %d", floored, floors)
 		}
 		if least > room {
 			t.Fatalf("%d tokens are held where there is room for %d", least, room)

@@ -1,6 +1,11 @@
 package decay
 
-import "ctxplugin/compartments"
+import (
+	"fmt"
+	"strings"
+
+	"ctxplugin/compartments"
+)
 
 // FloorMost is the highest floor, in permille. Above it hardly any rendered tier
 // is legal, for no measure of one reaches all of its source, and a session of
@@ -11,19 +16,20 @@ const FloorMost = 950
 // permille, and why. Changing a line is a new Policy. Exact spans stand at every
 // tier whatever the floors are, and so do pins.
 var floors = [compartments.Dimensions]struct {
+	key   string // what it is set by
 	least int
 	why   string
 }{
-	compartments.Constraints:  {0, "orders of the user are exact spans already; a floor would only hold tiers that repeat them"},
-	compartments.Identifiers:  {0, "search finds every identifier, and an anchor that kept them all would be no anchor"},
-	compartments.DecisionsWhy: {0, "their worth orders the demotions; the reason is one call away"},
-	compartments.Rejected:     {0, "most compartments reject nothing, and those that do are demoted late by their worth"},
-	compartments.Failures:     {0, "a failure that passed later is noise, and one that did not is open work"},
-	compartments.OpenWork:     {0, "what was open in an old compartment is mostly done in a newer one"},
-	compartments.Uncertainty:  {0, "doubts are settled by what follows"},
-	compartments.Provenance:   {0, "every tier names its range, and the call that opens it"},
-	compartments.Location:     {0, "names of files stand in index lines as far as there is room"},
-	compartments.Narrative:    {0, "it is what is meant to fade"},
+	compartments.Constraints:  {"floorConstraints", 0, "orders of the user are exact spans already; a floor would only hold tiers that repeat them"},
+	compartments.Identifiers:  {"floorIdentifiers", 0, "search finds every identifier, and an anchor that kept them all would be no anchor"},
+	compartments.DecisionsWhy: {"floorDecisions", 0, "their worth orders the demotions; the reason is one call away"},
+	compartments.Rejected:     {"floorRejected", 0, "most compartments reject nothing, and those that do are demoted late by their worth"},
+	compartments.Failures:     {"floorFailures", 0, "a failure that passed later is noise, and one that did not is open work"},
+	compartments.OpenWork:     {"floorOpenWork", 0, "what was open in an old compartment is mostly done in a newer one"},
+	compartments.Uncertainty:  {"floorUncertainty", 0, "doubts are settled by what follows"},
+	compartments.Provenance:   {"floorProvenance", 0, "every tier names its range, and the call that opens it"},
+	compartments.Location:     {"floorLocation", 0, "names of files stand in index lines as far as there is room"},
+	compartments.Narrative:    {"floorNarrative", 0, "it is what is meant to fade"},
 }
 
 func defaultFloors() (out [compartments.Dimensions]int) {
@@ -32,6 +38,9 @@ func defaultFloors() (out [compartments.Dimensions]int) {
 	}
 	return out
 }
+
+// FloorKey is the name of the setting of the floor of a dimension.
+func FloorKey(d compartments.Dimension) string { return floors[d].key }
 
 // FloorWhy is the reason for the default floor of a dimension.
 func FloorWhy(d compartments.Dimension) string { return floors[d].why }
@@ -42,4 +51,15 @@ func (s *Settings) Floor() (least compartments.Survival) {
 		least[d] = uint16(min(max(permille, 0), 1000))
 	}
 	return least
+}
+
+// FloorNames says which floors are set, such as "floorRejected 60 %"; empty for none.
+func FloorNames(least compartments.Survival) string {
+	var names []string
+	for d, permille := range least {
+		if permille > 0 {
+			names = append(names, fmt.Sprintf("%s %d %%", floors[d].key, permille/10))
+		}
+	}
+	return strings.Join(names, ", ")
 }

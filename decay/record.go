@@ -40,10 +40,10 @@ func (o *Option) Record(r *compartments.Recording, perStep int, prices compartme
 // hold is what holds a candidate besides its worth; nil if nothing does.
 func (c *Candidate) hold(at int) *compartments.Hold {
 	class := c.Compartment.Retention
-	if class == compartments.Compressible && len(c.Pins) == 0 && !c.Away && !c.NotRaw {
+	if class == compartments.Compressible && len(c.Pins) == 0 && !c.Away && !c.Eased && !c.NotRaw {
 		return nil
 	}
-	h := &compartments.Hold{At: at, Class: class, Pins: c.pinIDs(nil), Away: c.Away, NotRaw: c.NotRaw}
+	h := &compartments.Hold{At: at, Class: class, Pins: c.pinIDs(nil), Away: c.Away, Eased: c.Eased, NotRaw: c.NotRaw}
 	for _, p := range c.Pins {
 		h.Tokens = append(h.Tokens, p.Tokens)
 	}

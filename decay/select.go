@@ -14,6 +14,7 @@ type Candidate struct {
 	NotRaw      bool              // may not stay raw, because of what that keeps in view, or does not
 	Pins        []Shown           // words of it that stand at every tier
 	Away        bool              // may not fade, and has no room
+	Eased       bool              // the floors of the policy do not hold it: they have no room
 	Saved       int               // tokens that stubs save while it stays raw
 	Bare        bool              // its exact spans have no room in an index line
 }
@@ -27,6 +28,7 @@ type Selection struct {
 	Tokens    int   // of all: the entries that Layout makes, and what stays raw
 	GroupSize int   // compartments in one index line
 	worth     int64 // value of all tiers together
+	floor     compartments.Survival
 	last      loss
 	taken     int // demotions of the list
 	fits      bool
@@ -67,7 +69,7 @@ func Select(candidates []Candidate, target int, s Settings) Selection {
 
 // take is the shortest prefix of the list that holds the target.
 func (list demotions) take(candidates []Candidate, target int, s Settings) Selection {
-	sel := Selection{Tiers: make([]compartments.Tier, len(candidates)), GroupSize: list.group}
+	sel := Selection{Tiers: make([]compartments.Tier, len(candidates)), GroupSize: list.group, floor: s.Floor()}
 	now, total, most := slices.Clone(list.now), list.total, int64(target)*tokenUnit
 	lines := false
 	for _, t := range list.turns {
@@ -195,7 +197,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 		return append(points, at(compartments.TierNone, awayTokens+pinned, 0)), tail
 	}
 	var room [compartments.MostLegal]compartments.Tier
-	legal := comp.AppendLegal(room[:0], s.Floor())
+	legal := comp.AppendLegal(room[:0], c.floor(&s))
 	raw := c.raw()
 	held := raw + keptRawTokens // with the line that names it, where others are rendered behind it
 	if len(legal) == 1 {

@@ -167,7 +167,7 @@ func recorded(r *compartments.Recording, w compartments.Weighed, lookup Lookup) 
 func (c *Candidate) heldBy(h *compartments.Hold) {
 	class := compartments.Compressible
 	if h != nil {
-		class, c.Away, c.NotRaw = h.Class, h.Away, c.NotRaw || h.NotRaw
+		class, c.Away, c.Eased, c.NotRaw = h.Class, h.Away, h.Eased, c.NotRaw || h.NotRaw
 		for i, id := range h.Pins {
 			shown := Shown{ID: id}
 			if i < len(h.Tokens) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 )
 
 func writeReport(w io.Writer, results []*result, set *settings, o ReplayOptions) error {
@@ -135,9 +136,33 @@ func (r *result) reportRest(b *strings.Builder, timings bool) {
 		fmt.Fprintf(b, "transform: p50 %s, p95 %s, p99 %s\n", millis(r.quantile(500)), millis(r.quantile(950)), millis(r.quantile(990)))
 	}
 	for _, w := range r.warnings {
-		fmt.Fprintf(b, "warning: %s\n", clip(w, 88))
+		wrap(b, w)
 	}
 	r.reportChecks(b)
+}
+
+// reportWidth is the columns that a line of the report takes at most.
+const reportWidth = 100
+
+// wrap writes a text on lines of the report; those after the first are indented.
+func wrap(b *strings.Builder, text string) {
+	used := 0
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case used+1+n > reportWidth:
+			b.WriteString("\n ")
+			used = 1
+			fallthrough
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	b.WriteByte('\n')
 }
 
 func (r *result) reportChecks(b *strings.Builder) {

@@ -76,7 +76,7 @@ func TestReport(t *testing.T) {
 	}
 	r := &result{rec: &recording{name: "x.json", title: "A <title>\nof two lines " + strings.Repeat("and more ", 20), messages: make([]message, 1200)},
 		requests: 1100, compactions: 1, stubs: 2, verdicts: newVerdicts(), baselines: baselines(set.window, set.prices), peak: 41_000,
-		warnings: []string{"something\nodd"}}
+		warnings: []string{"warning: something\nodd", "info: " + strings.TrimSpace(strings.Repeat("much more than a line ", 12))}}
 	for i := range 100 {
 		r.latency = append(r.latency, time.Duration(i+1)*time.Millisecond)
 	}

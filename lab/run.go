@@ -244,7 +244,11 @@ func (r *replay) sent(ctx context.Context, s *step, t *transformed) error {
 	r.result.requests++
 	r.result.stubs = t.stats.Stubs
 	r.result.peak = max(r.result.peak, req.tokens())
-	for _, w := range append(t.stats.Warnings, r.client.heard()...) {
+	notices := r.client.heard()
+	for _, w := range t.stats.Warnings {
+		notices = append(notices, "warning: "+w)
+	}
+	for _, w := range notices {
 		if !r.warned[w] {
 			r.warned[w] = true
 			r.result.warnings = append(r.result.warnings, w)

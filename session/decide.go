@@ -176,7 +176,7 @@ func (p *pass) material(cut int) decay.Material {
 	p.hold(&m)
 	var unfading []run
 	for _, r := range p.v.served {
-		if p.unfading(r.c) && !p.away[r.c.ID] {
+		if p.unfading(r.c, p.eased[r.c.ID]) && !p.away[r.c.ID] {
 			unfading = append(unfading, r)
 		}
 	}
@@ -357,6 +357,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	}
 	before := p.inputs.Before
 	p.tellOfPins(o.Candidates, o.KeptPairs())
+	p.tellOfFloors(layout)
 	if p.folds == 0 {
 		p.inputs.Inherited = withoutTexts(p.st.Layout)
 	}
@@ -416,11 +417,16 @@ func hashInputs(f *compartments.Fold) compartments.Hash {
 }
 
 func (p *pass) decision(c decay.Candidate, to compartments.Tier) compartments.Decision {
-	legal := c.Compartment.LegalUnder(p.floor())
+	s := p.settings()
+	legal := c.Legal(s)
 	d := compartments.Decision{Compartment: c.Compartment.ID, From: c.Applied, To: to, Highest: legal[0], Lowest: legal[len(legal)-1], Reason: compartments.ReasonBudget}
 	switch {
+	case to == compartments.TierRaw && c.Compartment.Retention != compartments.Pinned && c.Unfading(s):
+		d.Reason = compartments.ReasonFloor
 	case to == compartments.TierRaw, to == compartments.TierNone:
 		d.Reason = compartments.ReasonPinned
+	case c.Eased && !c.Compartment.Allows(to, s.Floor()):
+		d.Reason = compartments.ReasonEased
 	case c.Applied == compartments.TierRaw:
 		d.Reason = compartments.ReasonNew
 	case to < c.Applied:

@@ -1,15 +1,20 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 
 	"ctxplugin/compartments"
 	"ctxplugin/decay"
 )
 
-// unfading reports whether policy leaves a compartment nothing but its messages.
-func (se *Session) unfading(c *compartments.Compartment) bool {
+// unfading reports whether policy, of which the floors hold unless they are eased,
+// leaves a compartment nothing but its messages.
+func (se *Session) unfading(c *compartments.Compartment, eased bool) bool {
 	least := se.cfg.Settings.Floor()
+	if eased {
+		least = compartments.Survival{}
+	}
 	if c.Retention != compartments.Pinned && c.Floor == (compartments.Floor{}) && least == (compartments.Survival{}) {
 		return len(c.Tiers) == 0
 	}
@@ -137,7 +142,7 @@ func (se *Session) holding() bool {
 // hold works out what pins and floors mean for the material of a fold: which
 // words stand where, what is put away, which pairs show something else.
 func (p *pass) hold(m *decay.Material) {
-	p.away = nil
+	p.away, p.eased = nil, nil
 	if !p.holding() {
 		return
 	}
@@ -158,13 +163,20 @@ func (p *pass) hold(m *decay.Material) {
 			all[i].Pins = append(all[i].Pins, words[o]...)
 		}
 		// what the host itself does not send cannot be kept, nor what no user message leads
-		all[i].Away = (p.v.place[c.Last-1] < p.v.hidden || !p.led(p.v, p.v.place[c.First-1])) && p.unfading(c)
+		if p.v.place[c.Last-1] < p.v.hidden || !p.led(p.v, p.v.place[c.First-1]) {
+			all[i].Away = p.unfading(c, true)
+			all[i].Eased = !all[i].Away && p.unfading(c, false)
+		}
 	}
-	m.Rest = decay.Yield(all, p.holdRoom(), p.settings())
-	p.away = map[compartments.CompartmentID]bool{}
+	stays := m.Tail + p.keptTokens(p.reach(m), nil)
+	m.Rest = decay.Yield(all, decay.Room{Held: p.holdRoom(), Floors: decay.FloorRoom(decay.ForcedBudget(stays, p.w, p.settings()))}, p.settings())
+	p.away, p.eased = map[compartments.CompartmentID]bool{}, map[compartments.CompartmentID]bool{}
 	for i := range all {
 		if all[i].Away {
 			p.away[all[i].Compartment.ID] = true
+		}
+		if all[i].Eased {
+			p.eased[all[i].Compartment.ID] = true
 		}
 	}
 	at := 0
@@ -183,7 +195,7 @@ func (p *pass) hold(m *decay.Material) {
 func (p *pass) heldTokens(candidates []decay.Candidate) int {
 	n := 0
 	for i := range candidates {
-		if c := &candidates[i]; !c.Away && p.unfading(c.Compartment) {
+		if c := &candidates[i]; !c.Away && p.unfading(c.Compartment, c.Eased) {
 			n += c.Compartment.RawTokens
 		}
 	}
@@ -205,7 +217,7 @@ func (p *pass) settled(pair *decay.Pair) bool {
 		c := &pair.Candidates[i]
 		item := at[c.Compartment.ID]
 		if item == nil {
-			if c.Away || len(c.Pins) > 0 || p.unfading(c.Compartment) {
+			if c.Away || len(c.Pins) > 0 || p.unfading(c.Compartment, c.Eased) {
 				return false
 			}
 			continue
@@ -214,12 +226,12 @@ func (p *pass) settled(pair *decay.Pair) bool {
 		switch {
 		case c.Away:
 			want = compartments.TierNone
-		case p.unfading(c.Compartment):
+		case p.unfading(c.Compartment, c.Eased):
 			want = compartments.TierRaw
 		case item.Tier == compartments.TierRaw, item.Tier == compartments.TierNone:
 			return false
 		}
-		if item.Tier != want || !c.Compartment.Allows(item.Tier, p.floor()) {
+		if item.Tier != want || !c.Allows(item.Tier, p.settings()) {
 			return false
 		}
 		if item.Tier == compartments.TierRaw {
@@ -240,8 +252,6 @@ func (p *pass) settled(pair *decay.Pair) bool {
 	}
 	return true
 }
-
-func (se *Session) floor() compartments.Survival { return se.cfg.Settings.Floor() }
 
 // unsettled reports whether the head shows other pins than it should.
 func (p *pass) unsettled() bool {
@@ -285,9 +295,12 @@ func (p *pass) leastOf(o compartments.Ordinal) int {
 func (p *pass) tellOfPins(candidates []decay.Candidate, pairs []decay.Pair) {
 	n := 0
 	count := func(candidates []decay.Candidate) {
-		n += p.heldTokens(candidates)
 		for i := range candidates {
-			for _, s := range candidates[i].Pins {
+			c := &candidates[i]
+			if !c.Away && p.unfading(c.Compartment, true) {
+				n += c.Compartment.RawTokens
+			}
+			for _, s := range c.Pins {
 				n += s.Tokens
 			}
 		}
@@ -301,4 +314,24 @@ func (p *pass) tellOfPins(candidates []decay.Candidate, pairs []decay.Pair) {
 		p.tell("warning", "what is pinned takes more than the history budget, so all else of the history shrinks: ctxplugin pins shows it, ctxplugin unpin ends a pin")
 	}
 	p.st.PinsTold = over
+}
+
+// tellOfFloors tells the user once that a head shows compartments below the floors,
+// because the budget of the history does not hold them.
+func (p *pass) tellOfFloors(layout []compartments.PairLayout) {
+	floor := p.cfg.Settings.Floor()
+	all, below := 0, 0
+	for i := range layout {
+		for _, item := range layout[i].Items {
+			all += len(item.Compartments)
+			below += len(item.Eased)
+		}
+	}
+	if below == 0 || p.st.FloorsTold == floor {
+		return
+	}
+	p.st.FloorsTold = floor
+	p.tell("warning", fmt.Sprintf("the floors (%s) are too high for a history budget of %d tokens, of which they may hold %d: "+
+		"%d of %d entries are shown below them, the oldest first; lower the floors, or raise historyShare or historyLeast",
+		decay.FloorNames(floor), p.w.Budget, decay.FloorRoom(p.w.Budget), below, all))
 }

@@ -195,7 +195,7 @@ func (f *fading) Write(ctx context.Context, r historian.Range) ([]compartments.C
 
 // floored: where only one dimension fades, its floor and no other keeps tiers away.
 func floored(key string, d compartments.Dimension) promise {
-	return promise{key, 60, func(s *decay.Settings) *int { return &s.Floors[d] }, narrow(asked(weight)), more, &fading{of: d}}
+	return promise{key, 60, func(s *decay.Settings) *int { return &s.Floors[d] }, narrow(asked(heldAtLeast)), more, &fading{of: d}}
 }
 
 // goOn plays turns, with a request before each step.
@@ -219,6 +219,19 @@ func folds(h *host) int  { return h.folds }
 func history(h *host) (n int) {
 	for _, pair := range h.foldsStored()[h.folds-1].Layout {
 		n += pair.Tokens
+	}
+	return n
+}
+
+// heldAtLeast counts the newest compartments in a row that the record shows at the two
+// highest tiers, which alone keep 60 percent of anything here.
+func heldAtLeast(h *host) (n int) {
+	for _, pair := range h.foldsStored()[h.folds-1].Layout {
+		for _, item := range pair.Items {
+			if n += len(item.Compartments); item.Tier != compartments.TierFull && item.Tier != compartments.TierDense {
+				n = 0
+			}
+		}
 	}
 	return n
 }

@@ -35,6 +35,8 @@ type state struct {
 	Again    [][2]compartments.Ordinal `json:"again,omitempty"`
 	PinsTold bool                      `json:"pinsTold,omitempty"` // the user knows that pins take more than the budget
 
+	FloorsTold compartments.Survival `json:"floorsTold,omitzero"` // floors of which the user knows that the budget does not hold them
+
 	// Undone is the last message that a fold stood for which the user took back:
 	// none that nothing forces is made before there is material behind it.
 	Undone compartments.Ordinal `json:"undone,omitempty"`

@@ -124,7 +124,7 @@ func numbers(s decay.Settings) map[string]int {
 		panic("settings are plain numbers: " + err.Error())
 	}
 	for d, permille := range floors {
-		out["floor_"+compartments.Dimension(d).String()] = permille
+		out[decay.FloorKey(compartments.Dimension(d))] = permille
 	}
 	return out
 }

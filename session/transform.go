@@ -45,6 +45,7 @@ type pass struct {
 	writes, reads int // tokens that the pass may still write and read
 
 	away  map[compartments.CompartmentID]bool // may not fade, and have no room
+	eased map[compartments.CompartmentID]bool // floors do not hold them, for these have no room
 	yield bool                                // pinned parts may become stubs too
 
 	read    map[compartments.Ordinal][]compartments.Part // messages that stubs were made of

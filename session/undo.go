@@ -179,9 +179,13 @@ func (p *pass) restore(u undoing) (refusal string, err error) {
 	if p.stale() {
 		return fmt.Sprintf("messages changed since: what was shown before fold %d no longer stands for the list as it is", u.fold.Number), nil
 	}
-	for id, tier := range tiersOf(u.layout) {
-		if c := p.all[id]; c != nil && !c.Allows(tier, s.Floor()) {
-			return fmt.Sprintf("pins or floors changed since: what was shown before fold %d is now forbidden", u.fold.Number), nil
+	for i := range u.layout {
+		for _, item := range u.layout[i].Items {
+			for _, id := range item.Compartments {
+				if c := p.all[id]; c != nil && !c.Allows(item.Tier, item.Demands(id, s.Floor())) {
+					return fmt.Sprintf("pins or floors changed since: what was shown before fold %d is now forbidden", u.fold.Number), nil
+				}
+			}
 		}
 	}
 	messages := p.messages()

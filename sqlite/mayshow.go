@@ -57,12 +57,13 @@ func (w *writing) remember(p *prepared, last *shown, version int64) {
 // stored here, or no longer, is not looked at.
 func (w *writing) mayShow(session int64, f *compartments.Fold, last *shown) error {
 	least := f.Inputs.Least()
-	tiers := map[compartments.CompartmentID]compartments.Tier{}
+	shows := map[compartments.CompartmentID]permission{}
 	for i := min(max(f.Divergence, 0), len(f.Layout)); i < len(f.Layout); i++ {
 		for _, item := range f.Layout[i].Items {
 			for _, id := range item.Compartments {
-				if seen, ok := last.allowed[id]; !ok || seen != (permission{item.Tier, least}) {
-					tiers[id] = item.Tier
+				p := permission{item.Tier, item.Demands(id, least)}
+				if seen, ok := last.allowed[id]; !ok || seen != p {
+					shows[id] = p
 				}
 			}
 		}
@@ -72,16 +73,17 @@ func (w *writing) mayShow(session int64, f *compartments.Fold, last *shown) erro
 		if err := decodeCompartment(record, &c); err != nil {
 			return err
 		}
-		if !c.Allows(tiers[id], least) {
+		p := shows[id]
+		if !c.Allows(p.tier, p.least) {
 			return compartments.Errorf(compartments.CodeIllegal, "fold %d shows compartment %d, messages %d-%d, as %s, which its class (%s) and the floors forbid",
-				f.Number, id, c.First, c.Last, tiers[id], c.Retention)
+				f.Number, id, c.First, c.Last, p.tier, c.Retention)
 		}
-		last.allowed[id] = permission{tiers[id], least}
+		last.allowed[id] = p
 		return nil
 	}
 	const stored = `SELECT c.id, b.bytes FROM compartments c JOIN blobs b ON b.key = c.document
 		WHERE c.session = ? AND c.served = 1 AND c.id BETWEEN ? AND ? ORDER BY c.id`
-	ids := slices.Sorted(maps.Keys(tiers))
+	ids := slices.Sorted(maps.Keys(shows))
 	for len(ids) > 0 {
 		n := 1 // one query for a run of ids with few others between them
 		for n < len(ids) && ids[n]-ids[n-1] <= 4 {
@@ -93,7 +95,7 @@ func (w *writing) mayShow(session int64, f *compartments.Fold, last *shown) erro
 			if err := r.Scan(&id, &record); err != nil {
 				return err
 			}
-			if _, ok := tiers[id]; !ok {
+			if _, ok := shows[id]; !ok {
 				return nil
 			}
 			return check(id, record)

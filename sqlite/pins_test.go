@@ -176,28 +176,37 @@ func TestFold_ShowsNothingThatPolicyForbids(t *testing.T) {
 		tier   compartments.Tier
 		floors []int
 		legal  bool
+		eased  bool // the entry says that the floors were
 	}{
-		"a tier that is there":             {made(compartments.Compressible, compartments.Floor{}), compartments.TierFull, nil, true},
-		"a tier that is not there":         {made(compartments.Compressible, compartments.Floor{}), compartments.TierDense, nil, false},
-		"an index line":                    {made(compartments.Compressible, compartments.Floor{}), compartments.TierIndex, nil, true},
-		"out of the window":                {made(compartments.Compressible, compartments.Floor{}), compartments.TierArchived, nil, false},
-		"discardable, out of the window":   {made(compartments.Discardable, compartments.Floor{}), compartments.TierArchived, nil, true},
-		"pinned, raw":                      {made(compartments.Pinned, compartments.Floor{}), compartments.TierRaw, nil, true},
-		"pinned, rendered":                 {made(compartments.Pinned, compartments.Floor{}), compartments.TierFull, nil, false},
-		"pinned, an index line":            {made(compartments.Pinned, compartments.Floor{}), compartments.TierIndex, nil, false},
-		"pinned, without room":             {made(compartments.Pinned, compartments.Floor{}), compartments.TierNone, nil, true},
-		"may fade, without room":           {made(compartments.Compressible, compartments.Floor{}), compartments.TierNone, nil, false},
-		"below its own floor":              {made(compartments.Compressible, compartments.Floor{Tier: compartments.TierFull}), compartments.TierAnchor, nil, false},
-		"below a floor of the policy":      {made(compartments.Compressible, compartments.Floor{}), compartments.TierAnchor, half, false},
-		"above a floor of the policy":      {made(compartments.Compressible, compartments.Floor{}), compartments.TierFull, half, true},
-		"an index line below such a floor": {made(compartments.Compressible, compartments.Floor{}), compartments.TierIndex, half, false},
+		"a tier that is there":                   {made(compartments.Compressible, compartments.Floor{}), compartments.TierFull, nil, true, false},
+		"a tier that is not there":               {made(compartments.Compressible, compartments.Floor{}), compartments.TierDense, nil, false, false},
+		"an index line":                          {made(compartments.Compressible, compartments.Floor{}), compartments.TierIndex, nil, true, false},
+		"out of the window":                      {made(compartments.Compressible, compartments.Floor{}), compartments.TierArchived, nil, false, false},
+		"discardable, out of the window":         {made(compartments.Discardable, compartments.Floor{}), compartments.TierArchived, nil, true, false},
+		"pinned, raw":                            {made(compartments.Pinned, compartments.Floor{}), compartments.TierRaw, nil, true, false},
+		"pinned, rendered":                       {made(compartments.Pinned, compartments.Floor{}), compartments.TierFull, nil, false, false},
+		"pinned, an index line":                  {made(compartments.Pinned, compartments.Floor{}), compartments.TierIndex, nil, false, false},
+		"pinned, without room":                   {made(compartments.Pinned, compartments.Floor{}), compartments.TierNone, nil, true, false},
+		"may fade, without room":                 {made(compartments.Compressible, compartments.Floor{}), compartments.TierNone, nil, false, false},
+		"below its own floor":                    {made(compartments.Compressible, compartments.Floor{Tier: compartments.TierFull}), compartments.TierAnchor, nil, false, false},
+		"below a floor of the policy":            {made(compartments.Compressible, compartments.Floor{}), compartments.TierAnchor, half, false, false},
+		"above a floor of the policy":            {made(compartments.Compressible, compartments.Floor{}), compartments.TierFull, half, true, false},
+		"an index line below such a floor":       {made(compartments.Compressible, compartments.Floor{}), compartments.TierIndex, half, false, false},
+		"below a floor that was eased":           {made(compartments.Compressible, compartments.Floor{}), compartments.TierAnchor, half, true, true},
+		"an index line below one that was eased": {made(compartments.Compressible, compartments.Floor{}), compartments.TierIndex, half, true, true},
+		"below its own floor, which none eases":  {made(compartments.Compressible, compartments.Floor{Tier: compartments.TierFull}), compartments.TierAnchor, half, false, true},
+		"pinned, rendered where floors are":      {made(compartments.Pinned, compartments.Floor{}), compartments.TierFull, half, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
 			version := store(t, s, "ses", user("m1", "hello"))
+			item := compartments.Item{Compartments: []compartments.CompartmentID{1}, Tier: c.tier}
+			if c.eased {
+				item.Eased = item.Compartments
+			}
 			_, err := s.Commit(context.Background(), &compartments.Batch{Session: "ses", Version: version, ListFrom: -1,
 				Compartments: []compartments.Compartment{c.c}, Fold: &compartments.Fold{Number: 1, Inputs: compartments.FoldInputs{Recording: &compartments.Recording{Floors: c.floors}},
-					Layout: []compartments.PairLayout{{Items: []compartments.Item{{Compartments: []compartments.CompartmentID{1}, Tier: c.tier}}}}}})
+					Layout: []compartments.PairLayout{{Items: []compartments.Item{item}}}}})
 			if c.legal {
 				if err != nil {
 					t.Fatal(err)

@@ -60,9 +60,9 @@ func number(name, unit string, least, most int, field func(*decay.Settings) *int
 }
 
 // floor is the setting of the least survival in one dimension.
-func floor(name string, d compartments.Dimension, what string) key {
-	k := number(name, percent, 0, decay.FloorMost/10, func(s *decay.Settings) *int { return &s.Floors[d] },
-		"Least share of "+what+" of a compartment that a tier must still have; tiers that keep less are not shown.")
+func floor(d compartments.Dimension, what string) key {
+	k := number(decay.FloorKey(d), percent, 0, decay.FloorMost/10, func(s *decay.Settings) *int { return &s.Floors[d] },
+		"Least share of "+what+" of a compartment that a tier must still have; tiers that keep less are not shown, as far as the budget holds that.")
 	k.over = "it would forbid every tier but the messages themselves"
 	return k
 }
@@ -124,16 +124,16 @@ var keys = []key{
 		"Characters of the output that its stub shows; never more than stubOver."),
 	number("stubNames", "characters", 0, 100_000, func(s *decay.Settings) *int { return &s.StubNames },
 		"Characters of the identifiers that a stub made at a fold lists; never more than an eighth of what it stands for."),
-	floor("floorConstraints", compartments.Constraints, "the orders and limits"),
-	floor("floorIdentifiers", compartments.Identifiers, "the exact identifiers"),
-	floor("floorDecisions", compartments.DecisionsWhy, "the decisions with their reasons"),
-	floor("floorRejected", compartments.Rejected, "the rejected alternatives with their cause"),
-	floor("floorFailures", compartments.Failures, "the failures"),
-	floor("floorOpenWork", compartments.OpenWork, "the open work"),
-	floor("floorUncertainty", compartments.Uncertainty, "the doubts"),
-	floor("floorProvenance", compartments.Provenance, "the references to where things stand"),
-	floor("floorLocation", compartments.Location, "the files and places"),
-	floor("floorNarrative", compartments.Narrative, "the course of the work"),
+	floor(compartments.Constraints, "the orders and limits"),
+	floor(compartments.Identifiers, "the exact identifiers"),
+	floor(compartments.DecisionsWhy, "the decisions with their reasons"),
+	floor(compartments.Rejected, "the rejected alternatives with their cause"),
+	floor(compartments.Failures, "the failures"),
+	floor(compartments.OpenWork, "the open work"),
+	floor(compartments.Uncertainty, "the doubts"),
+	floor(compartments.Provenance, "the references to where things stand"),
+	floor(compartments.Location, "the files and places"),
+	floor(compartments.Narrative, "the course of the work"),
 	{name: "prefer", doc: "What folds that nothing forces are made for: `view` folds by pressure alone, `balance` when it pays, `cost` earlier and with half as much kept (performance.md has what each costs).",
 		words: []string{"view", "balance", "cost"}, word: func(c *config) *string { return (*string)(&c.Prefer) }},
 	{name: "historian", doc: "Who writes the tiers: `\"built-in\"` by rule, `\"host\"` the session's own model through the host, or a list of models, asked in this order (models.md). Any but the first calls models, which costs what they cost.",
@@ -231,16 +231,16 @@ func (k *key) set(c *config, v any) (wrong string) {
 func (k *key) setNumber(c *config, v any) (wrong string) {
 	n, ok := v.(float64)
 	if !ok || n != math.Trunc(n) {
-		return fmt.Sprintf("%s has to be a whole number of %s; %s stays", k.name, k.unit, k.show(c))
+		return fmt.Sprintf("%s has to be a whole number of %s, %s; %s stays", k.name, k.unit, k.rangeText(), k.show(c))
 	}
 	switch {
 	case n < float64(k.least):
-		wrong = fmt.Sprintf("%s %s is below %d; %d is used", k.name, plain(n), k.least, k.least)
+		wrong = fmt.Sprintf("%s %s is below its range, %s; %d is used", k.name, plain(n), k.rangeText(), k.least)
 		n = float64(k.least)
 	case n > float64(k.most) && k.over != "":
 		return fmt.Sprintf("%s %s is refused: %s. A whole percentage from %d to %d is accepted, such as 50; %s stays", k.name, plain(n), k.over, k.least, k.most, k.show(c))
 	case n > float64(k.most):
-		wrong = fmt.Sprintf("%s %s is above %d; %d is used", k.name, plain(n), k.most, k.most)
+		wrong = fmt.Sprintf("%s %s is above its range, %s; %d is used", k.name, plain(n), k.rangeText(), k.most)
 		n = float64(k.most)
 	}
 	*k.number(c) = int(n) * k.per
