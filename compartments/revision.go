@@ -146,9 +146,20 @@ func (m *Message) ContentHash() Hash {
 // RunHash hashes a run of messages by their content hashes, in order: the source
 // hash of a compartment.
 func RunHash(members []Hash) Hash {
+	return RunHashOf(len(members), func(i int) *Hash { return &members[i] })
+}
+
+// RunHashOf is RunHash of n messages whose hashes lie elsewhere. A fold of a long
+// session hashes all of it, so that they are handed on many at a time.
+func RunHashOf(n int, member func(i int) *Hash) Hash {
 	h := sha256.New()
-	for i := range members {
-		h.Write(members[i][:])
+	var many [4096]byte
+	for i := 0; i < n; {
+		size := 0
+		for ; i < n && size < len(many); i++ {
+			size += copy(many[size:], member(i)[:])
+		}
+		h.Write(many[:size])
 	}
 	var out Hash
 	h.Sum(out[:0])

@@ -376,7 +376,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	if err := p.setPlan(plan); err != nil {
 		return err
 	}
-	p.lookAtHead(p.v)
+	p.lookAtHead(p.v, len(layout))
 	p.folds++
 	p.folded, p.reason = true, reason
 	after := p.messages()

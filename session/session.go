@@ -37,6 +37,7 @@ type Session struct {
 	plan    compartments.Plan
 	folds   int
 	st      state
+	layout  encodedLayout // of st
 
 	// incoming is the list that a sync in pieces is building, and incomingAt its
 	// revision after each message from the place where it leaves list.
@@ -201,7 +202,11 @@ func (se *Session) lookup(id compartments.CompartmentID) *compartments.Compartme
 // commit stores a batch made from this session's version.
 func (se *Session) commit(ctx context.Context, b *compartments.Batch) error {
 	se.touched = true
-	state, err := se.st.encode(se.st.Layout)
+	layout, err := se.layout.encode(se.st.Layout)
+	if err != nil {
+		return err
+	}
+	state, err := se.st.encode(layout)
 	if err != nil {
 		return err
 	}

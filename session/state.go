@@ -1,8 +1,10 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"ctxplugin/compartments"
 	"ctxplugin/tokens"
@@ -10,6 +12,7 @@ import (
 
 // state is the small rest of a session that is stored as one value.
 type state struct {
+	// Layout stays the first field: encode puts it in its place.
 	Layout   []compartments.PairLayout `json:"layout"`             // texts stand in the plan
 	Through  compartments.Ordinal      `json:"through,omitempty"`  // last message that the plan in force drops, or hides
 	Hidden   []compartments.Ordinal    `json:"hidden,omitempty"`   // behind the host's own summary
@@ -54,13 +57,39 @@ type state struct {
 	Stats       Stats                         `json:"stats"`
 }
 
-func (st *state) encode(layout []compartments.PairLayout) ([]byte, error) {
+// encode is the state as it is stored, with a layout that is encoded already: it is
+// by far the most of it, and only a fold changes it.
+func (st *state) encode(layout []byte) ([]byte, error) {
 	out := *st
-	out.Layout = withoutTexts(layout)
+	out.Layout = nil
 	b, err := json.Marshal(&out)
 	if err != nil {
 		return nil, fmt.Errorf("encode session state: %w", err)
 	}
+	rest, ok := bytes.CutPrefix(b, []byte(`{"layout":null`))
+	if !ok {
+		panic("the layout is the first field of a state")
+	}
+	return slices.Concat([]byte(`{"layout":`), layout, rest), nil
+}
+
+// encodedLayout is a layout without its texts, as JSON, and the layout that it is of.
+type encodedLayout struct {
+	of   []compartments.PairLayout
+	json []byte
+}
+
+// encode encodes a layout, unless it is the one that was encoded last: no layout is
+// ever changed in its place but for the texts.
+func (e *encodedLayout) encode(layout []compartments.PairLayout) ([]byte, error) {
+	if e.json != nil && len(layout) == len(e.of) && (len(layout) == 0 || &layout[0] == &e.of[0]) {
+		return e.json, nil
+	}
+	b, err := json.Marshal(withoutTexts(layout))
+	if err != nil {
+		return nil, fmt.Errorf("encode session state: %w", err)
+	}
+	e.of, e.json = layout, b
 	return b, nil
 }
 

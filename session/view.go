@@ -92,15 +92,17 @@ func (se *Session) lookOver(order []compartments.Ordinal, hidden, start int) vie
 		}
 	}
 	slices.SortFunc(v.served, func(a, b run) int { return a.from - b.from })
-	se.lookAtHead(&v)
+	se.lookAtHead(&v, 0)
 	return v
 }
 
 // lookAtHead works out what of a view depends on the head: all that a fold changes.
-func (se *Session) lookAtHead(v *view) {
+// The messages of the first known pairs are known to be those that the pairs were
+// made of, and are not hashed again.
+func (se *Session) lookAtHead(v *view, known int) {
 	v.pairs, v.firm, v.headEnd = 0, 0, v.start
-	for _, p := range se.st.Layout {
-		to, ok := se.pairStands(v, p)
+	for i, p := range se.st.Layout {
+		to, ok := se.pairStands(v, p, i < known)
 		if !ok {
 			break
 		}
@@ -188,7 +190,7 @@ func (se *Session) stands(v *view, c *compartments.Compartment) (from int, ok bo
 
 // pairStands reports whether a pair of the head follows the ones before it and
 // still stands for the messages that it was rendered from.
-func (se *Session) pairStands(v *view, p compartments.PairLayout) (to int, ok bool) {
+func (se *Session) pairStands(v *view, p compartments.PairLayout, known bool) (to int, ok bool) {
 	if int(p.First) > len(v.place) || int(p.Last) > len(v.place) || v.place[p.First-1] != v.headEnd {
 		return 0, false
 	}
@@ -198,7 +200,7 @@ func (se *Session) pairStands(v *view, p compartments.PairLayout) (to int, ok bo
 	}
 	members := v.order[v.headEnd:to]
 	// the order may differ even where first, last and count agree
-	return to, se.runHash(members) == p.Source
+	return to, known || se.runHash(members) == p.Source
 }
 
 // tiled reports whether compartments that serve cover exactly the places
@@ -216,11 +218,7 @@ func (v *view) tiled(from, to int) bool {
 }
 
 func (se *Session) runHash(members []compartments.Ordinal) compartments.Hash {
-	hashes := make([]compartments.Hash, len(members))
-	for i, m := range members {
-		hashes[i] = se.entry(m).Hash
-	}
-	return compartments.RunHash(hashes)
+	return compartments.RunHashOf(len(members), func(i int) *compartments.Hash { return &se.entry(members[i]).Hash })
 }
 
 // compacted reports whether a list begins with the host's own compaction pair.

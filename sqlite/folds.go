@@ -125,13 +125,14 @@ func (w *writing) plan(session int64, id string, plan []byte) error {
 }
 
 // trimPlans lets go of plans that are neither in force nor of one of the last
-// folds, nor replaced by one of them.
+// folds or of the one before these, nor replaced by one of them.
 func (w *writing) trimPlans(session int64) error {
-	// The inputs of a fold are long: to look for the words in them is a tenth of
-	// reading them as JSON, and they are those that encode wrote. Almost every plan
-	// is that of a fold, so that is asked first.
+	// Almost every plan is that of a fold, and what the oldest of the last folds
+	// replaced is almost always that of the one before it: so those are asked first.
+	// The inputs of a fold are long, and to look for the words in them is a tenth of
+	// reading them as JSON; they are those that encode wrote.
 	keys, err := w.c.keys(w.ctx, `WITH last AS MATERIALIZED (SELECT number, plan FROM folds
-			WHERE session = ?1 AND number > (SELECT folds FROM sessions WHERE key = ?1) - ?2)
+			WHERE session = ?1 AND number > (SELECT folds FROM sessions WHERE key = ?1) - ?2 - 1)
 		SELECT document FROM plans p WHERE session = ?1 AND CASE
 			WHEN plan = (SELECT plan FROM sessions WHERE key = ?1) OR plan IN (SELECT plan FROM last) THEN 0
 			ELSE NOT EXISTS (SELECT 1 FROM last JOIN folds f ON f.session = ?1 AND f.number = last.number
