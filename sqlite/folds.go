@@ -131,12 +131,12 @@ func (w *writing) trimPlans(session int64) error {
 	// replaced is almost always that of the one before it: so those are asked first.
 	// The inputs of a fold are long, and to look for the words in them is a tenth of
 	// reading them as JSON; they are those that encode wrote.
-	keys, err := w.c.keys(w.ctx, `WITH last AS MATERIALIZED (SELECT number, plan FROM folds
-			WHERE session = ?1 AND number > (SELECT folds FROM sessions WHERE key = ?1) - ?2 - 1)
+	keys, err := w.c.keys(w.ctx, `WITH newest AS MATERIALIZED (SELECT folds AS number FROM sessions WHERE key = ?1),
+			last AS MATERIALIZED (SELECT number, plan FROM folds WHERE session = ?1 AND number >= (SELECT number FROM newest) - ?2)
 		SELECT document FROM plans p WHERE session = ?1 AND CASE
 			WHEN plan = (SELECT plan FROM sessions WHERE key = ?1) OR plan IN (SELECT plan FROM last) THEN 0
 			ELSE NOT EXISTS (SELECT 1 FROM last JOIN folds f ON f.session = ?1 AND f.number = last.number
-				WHERE instr(f.inputs, '"replaces":"' || p.plan || '"') > 0) END`, session, keptFolds)
+				WHERE last.number > (SELECT number FROM newest) - ?2 AND instr(f.inputs, '"replaces":"' || p.plan || '"') > 0) END`, session, keptFolds)
 	if err != nil {
 		return err
 	}

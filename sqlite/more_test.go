@@ -192,7 +192,7 @@ func TestFolds_TextsOfTheLast20(t *testing.T) {
 			t.Errorf("fold %d: text kept: %v", f.Number, kept)
 		}
 	}
-	if n := count(t, s, `SELECT count(*) FROM plans`); n != 20 {
+	if n := count(t, s, `SELECT count(*) FROM plans`); n != 21 {
 		t.Errorf("%d plans", n)
 	}
 	// Append folds share the texts of their pairs, and plans share them too.
@@ -209,7 +209,7 @@ func TestPlan_OfALateFold(t *testing.T) {
 	}
 	commit(t, s, &compartments.Batch{Session: "ses", Version: 22, ListFrom: -1, PlanID: "stub", Plan: []byte(`{"stub":1}`)})
 	commit(t, s, &compartments.Batch{Session: "ses", Version: 23, ListFrom: -1, PlanID: "last", Plan: []byte(`{"last":1}`)})
-	for id, want := range map[string]string{"2": "", "3": `{"n":3}`, "22": `{"n":22}`, "stub": "", "last": `{"last":1}`} {
+	for id, want := range map[string]string{"1": "", "2": `{"n":2}`, "22": `{"n":22}`, "stub": "", "last": `{"last":1}`} {
 		plan, err := s.Plan(context.Background(), "ses", id)
 		if string(plan) != want {
 			t.Errorf("plan %s: %q, %v", id, plan, err)
@@ -218,13 +218,13 @@ func TestPlan_OfALateFold(t *testing.T) {
 			wantCode(t, err, compartments.CodeNotFound)
 		}
 	}
-	if n := count(t, s, `SELECT count(*) FROM blobs`); n != 41 {
-		t.Errorf("%d blobs, want 21 plans and 20 layouts", n)
+	if n := count(t, s, `SELECT count(*) FROM blobs`); n != 42 {
+		t.Errorf("%d blobs, want 22 plans and 20 layouts", n)
 	}
 }
 
 // The plan that the oldest kept fold took the place of is kept with it: taking that
-// fold back needs it.
+// fold back needs it. That of the fold before it is kept in any case.
 func TestPlan_ReplacedByAKeptFold(t *testing.T) {
 	s := newStore(t)
 	for n := 1; n <= 22; n++ {
@@ -232,7 +232,7 @@ func TestPlan_ReplacedByAKeptFold(t *testing.T) {
 			Fold: &compartments.Fold{Number: n, PlanID: fmt.Sprintf("fold-%d", n), Inputs: compartments.FoldInputs{Replaces: fmt.Sprintf("stub-%d", n-1)}}})
 		commit(t, s, &compartments.Batch{Session: "ses", Version: int64(2*n - 1), ListFrom: -1, PlanID: fmt.Sprintf("stub-%d", n), Plan: []byte(fmt.Sprintf(`{"stub":%d}`, n))})
 	}
-	for id, kept := range map[string]bool{"fold-2": false, "stub-1": false, "stub-2": true, "fold-3": true, "stub-21": true, "stub-22": true} {
+	for id, kept := range map[string]bool{"fold-1": false, "stub-1": false, "stub-2": true, "fold-2": true, "stub-21": true, "stub-22": true} {
 		if _, err := s.Plan(context.Background(), "ses", id); (err == nil) != kept {
 			t.Errorf("plan %s: %v", id, err)
 		}
