@@ -174,7 +174,8 @@ func (c *Compartment) MayIndex() bool { return c.MayIndexUnder(Survival{}) }
 // MayIndexUnder is MayIndex under a policy that demands least of every
 // compartment: an index line keeps less than an anchor.
 func (c *Compartment) MayIndexUnder(least Survival) bool {
-	return c.Floor.Tier == TierNone && slices.Contains(c.LegalUnder(least), TierAnchor)
+	var room [MostLegal]Tier
+	return c.Floor.Tier == TierNone && slices.Contains(c.AppendLegal(room[:0], least), TierAnchor)
 }
 
 // Allows reports whether policy lets a fold show the compartment at a tier.

@@ -59,6 +59,7 @@ type Option struct {
 // to; limit is what all messages of the next request may weigh, 0 for no limit.
 func Choose(m *Material, budget, target, limit int, s Settings) Option {
 	s.Spare = m.sparing(s)
+	m.measure(&s)
 	options := []Option{m.option(0, budget, target, limit, s)}
 	most := len(m.Pairs) - m.Unsettled
 	if s.Ablate.without(AblateDivergence) {
@@ -163,9 +164,13 @@ func (o *Option) head() int { return o.After - o.Behind + o.PairTokens }
 // limit with compartments that stay raw, they are rendered too: what stays raw
 // may keep a large user message in view.
 func (m *Material) option(kept, budget, target, limit int, s Settings) Option {
-	var candidates []Candidate
-	for i := kept; i < len(m.Pairs); i++ {
-		candidates = append(candidates, m.Pairs[i].Candidates...)
+	n := len(m.New)
+	for i := range m.Pairs[kept:] {
+		n += len(m.Pairs[kept+i].Candidates)
+	}
+	candidates := make([]Candidate, 0, n)
+	for i := range m.Pairs[kept:] {
+		candidates = append(candidates, m.Pairs[kept+i].Candidates...)
 	}
 	candidates = append(candidates, m.New...)
 	o := m.selected(kept, candidates, budget, target, s)
@@ -197,18 +202,19 @@ func (m *Material) selected(kept int, candidates []Candidate, budget, target int
 
 // spared is the value of what the first kept pairs show, with so many candidates
 // behind them.
-func (m *Material) spared(kept, behind int, s Settings) int64 {
-	var all []Candidate
-	for i := range m.Pairs[:kept] {
-		all = append(all, m.Pairs[i].Candidates...)
+func (m *Material) spared(kept, behind int, s Settings) (worth int64) {
+	for i := kept - 1; i >= 0; i-- {
+		candidates := m.Pairs[i].Candidates
+		worth += appliedWorth(candidates, behind, s)
+		behind += len(candidates)
 	}
-	return appliedWorth(all, behind, s)
+	return worth
 }
 
 // appliedWorth is the value of candidates as they are applied, with so many newer
 // ones behind them.
 func appliedWorth(candidates []Candidate, behind int, s Settings) (worth int64) {
-	var points []point
+	points := make([]point, 0, 8)
 	for i := range candidates {
 		var below point
 		points, below = legalPoints(points[:0], &candidates[i], len(candidates)-1-i+behind, 1, s)

@@ -17,6 +17,8 @@ type Candidate struct {
 	Eased       bool              // the floors of the policy do not hold it: they have no room
 	Saved       int               // tokens that stubs save while it stays raw
 	Bare        bool              // its exact spans have no room in an index line
+
+	rungs *rungs // nil where only one selection is made
 }
 
 // raw is what the candidate takes as messages, in tokens.
@@ -187,7 +189,11 @@ func renderBeforeRendered(candidates []Candidate, now []point, group int, s Sett
 // its tier is TierNone if policy allows neither.
 func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all []point, tail point) {
 	comp := c.Compartment
-	fading := fadingIn(comp)
+	known := c.rungs
+	if known == nil {
+		own := rungsOf(c, &s)
+		known = &own
+	}
 	faded := discount(age, s.HalfLife)
 	at := func(t compartments.Tier, tokens int, survival int64) point {
 		return point{t, int64(tokens) * tokenUnit, value(survival, comp.Importance, c.Relevance, faded)}
@@ -196,25 +202,24 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 	if c.Away {
 		return append(points, at(compartments.TierNone, awayTokens+pinned, 0)), tail
 	}
-	var room [compartments.MostLegal]compartments.Tier
-	legal := comp.AppendLegal(room[:0], c.floor(&s))
+	legal := known.all()
 	raw := c.raw()
 	held := raw + keptRawTokens // with the line that names it, where others are rendered behind it
 	if len(legal) == 1 {
 		raw = held
 	}
-	for _, t := range legal {
-		if t == compartments.TierRaw {
+	for i := range legal {
+		r := &legal[i]
+		if r.tier == compartments.TierRaw {
 			if c.Applied == compartments.TierRaw && !c.NotRaw && s.ForceTier == compartments.TierNone || comp.Retention == compartments.Pinned {
-				points = append(points, at(t, raw, 1000))
+				points = append(points, at(r.tier, raw, r.survival))
 			}
 			continue
 		}
-		if t < s.ForceTier {
+		if r.tier < s.ForceTier {
 			continue
 		}
-		r := comp.Tiers[t]
-		points = append(points, at(t, r.Tokens+headingTokens+pinned, survivalOf(comp, t, &fading, s.Trust)))
+		points = append(points, at(r.tier, r.tokens+headingTokens+pinned, r.survival))
 	}
 	if s.ForceTier != compartments.TierNone && len(points) > 0 {
 		points = points[:1]
@@ -225,7 +230,7 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 		points = append(points, at(compartments.TierRaw, held, 1000))
 	case comp.Retention == compartments.Discardable && len(c.Pins) == 0:
 		tail = point{tier: compartments.TierArchived}
-	case legal[len(legal)-1] == compartments.TierAnchor && comp.Floor.Tier == compartments.TierNone:
+	case legal[len(legal)-1].tier == compartments.TierAnchor && comp.Floor.Tier == compartments.TierNone:
 		tail = at(compartments.TierIndex, spanTokens(c), indexSurvival)
 		tail.tokens += (int64(compartments.TierIndex.Ceiling())*tokenUnit + int64(group) - 1) / int64(group)
 	}

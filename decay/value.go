@@ -32,13 +32,13 @@ const trust = 500
 
 // survivalOf is what is expected of a rendered tier, permille: its weighted survival,
 // drawn to what is typical. It stays below that of the messages themselves, for no
-// measure sees everything. A dimension in which every tier is whole is left out:
-// the compartment has nothing of it, so that nothing of it can fade.
-func survivalOf(c *compartments.Compartment, t compartments.Tier, fading *[compartments.Dimensions]bool, trust int64) int64 {
-	s, n, all := c.Tiers[t].Survival, int64(0), int64(0)
+// measure sees everything. A dimension in which every tier is whole does not fade and is
+// left out: the compartment has nothing of it.
+func survivalOf(kept *compartments.Survival, t compartments.Tier, fading *[compartments.Dimensions]bool, trust int64) int64 {
+	n, all := int64(0), int64(0)
 	for d, w := range weights {
 		if fading[d] {
-			n += w * int64(s[d])
+			n += w * int64(kept[d])
 			all += w
 		}
 	}
@@ -48,16 +48,6 @@ func survivalOf(c *compartments.Compartment, t compartments.Tier, fading *[compa
 	}
 	expected := (trust*measured + (1000-trust)*typical[t]) / 1000
 	return expected * renderedMost / 1000
-}
-
-// fadingIn says in which dimensions some tier of a compartment is not whole.
-func fadingIn(c *compartments.Compartment) (fading [compartments.Dimensions]bool) {
-	for _, r := range c.Tiers { // in any order
-		for d := range fading {
-			fading[d] = fading[d] || r.Survival[d] < 1000
-		}
-	}
-	return fading
 }
 
 const renderedMost = 950

@@ -36,10 +36,10 @@ func TestSurvival(t *testing.T) {
 		{"as is typical", [4]uint16{1000, 900, 600, 0}, 0, [4]int64{990, 850, 750, 350}},
 	} {
 		comp := of(c.shares)
-		fading := fadingIn(comp)
-		for i, tier := range compartments.Rendered {
-			if got := survivalOf(comp, tier, &fading, c.trust); got != c.want[i]*renderedMost/1000 {
-				t.Errorf("%s: %s is %d, want %d", c.name, tier, got, c.want[i]*renderedMost/1000)
+		got := rungsOf(&Candidate{Compartment: comp}, &Settings{Trust: c.trust})
+		for i, r := range got.all()[1:] { // the first is raw
+			if r.survival != c.want[i]*renderedMost/1000 {
+				t.Errorf("%s: %s is %d, want %d", c.name, r.tier, r.survival, c.want[i]*renderedMost/1000)
 			}
 		}
 	}

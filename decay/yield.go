@@ -55,8 +55,11 @@ func (c *Candidate) below(t compartments.Tier, floor compartments.Survival) bool
 func (c *Candidate) least(s *Settings) int { return c.leastUnder(c.floor(s)) }
 
 func (c *Candidate) leastUnder(floor compartments.Survival) int {
+	if c.Compartment.MayIndexUnder(floor) {
+		return 0
+	}
 	legal := c.Compartment.LegalUnder(floor)
-	if c.Compartment.MayIndexUnder(floor) || c.Compartment.Retention == compartments.Discardable && len(legal) > 1 {
+	if c.Compartment.Retention == compartments.Discardable && len(legal) > 1 {
 		return 0
 	}
 	return c.Compartment.Tokens(legal[len(legal)-1])
