@@ -351,7 +351,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 		pair := compartments.PairLayout{First: p.v.order[from], Last: p.v.order[through-1], Count: through - from,
 			Source: p.runHash(p.v.order[from:through]), Items: o.Items,
 			Text: decay.RenderPair(o.Items, o.Divergence == 0, p.lookup, p.pin)}
-		pair.Tokens = p.cfg.Count(pair.Text) + pairTokens
+		pair.Tokens = p.counts.count(pair.Text, o.Divergence == 0, p.cfg.Count) + pairTokens
 		pair.Rendered = sha256.Sum256([]byte(pair.Text))
 		layout = append(layout, pair)
 	}

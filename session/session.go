@@ -47,6 +47,7 @@ type Session struct {
 	view    view
 	saved   map[compartments.Ordinal]int // tokens that the plan's edits save, by message
 	bulk    bulkMemory
+	counts  headCounts
 	covered []bool          // by ordinal-1: messages that some compartment was written from
 	changed []bool          // by ordinal-1: those of them whose content may be another by now
 	told    map[string]bool // notices given

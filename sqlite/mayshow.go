@@ -8,9 +8,9 @@ import (
 	"ctxplugin/compartments"
 )
 
-// shown remembers which tiers of a session's compartments policy was seen to allow
-// at its last batches: most are shown as the fold before showed them, and to read a
-// thousand documents again takes longer than the fold. It holds while the session
+// shown remembers what policy was seen to allow of a session's compartments at its
+// last batches: a fold shows most of those that the one before it showed, and to read
+// a thousand documents again takes longer than the fold. It holds while the session
 // is as that batch left it; another process may have changed it since.
 type shown struct {
 	version int64
@@ -18,8 +18,28 @@ type shown struct {
 	allowed map[compartments.CompartmentID]permission
 }
 
-// permission is a tier that was allowed while no less than so much had to survive.
+// permission is what a compartment allows while no less than so much has to survive.
 type permission struct {
+	tiers uint16 // a bit for each tier
+	least compartments.Survival
+}
+
+// permit asks a compartment for every tier, so that the next fold that demotes it
+// need not read it again.
+func permit(c *compartments.Compartment, least compartments.Survival) permission {
+	p := permission{least: least}
+	for t := compartments.TierNone; t <= compartments.TierArchived; t++ {
+		if c.Allows(t, least) {
+			p.tiers |= 1 << t
+		}
+	}
+	return p
+}
+
+func (p permission) allows(t compartments.Tier) bool { return p.tiers>>t&1 != 0 }
+
+// demand is a tier that a fold shows, where no less than so much has to survive.
+type demand struct {
 	tier  compartments.Tier
 	least compartments.Survival
 }
@@ -57,13 +77,13 @@ func (w *writing) remember(p *prepared, last *shown, version int64) {
 // stored here, or no longer, is not looked at.
 func (w *writing) mayShow(session int64, f *compartments.Fold, last *shown) error {
 	least := f.Inputs.Least()
-	shows := map[compartments.CompartmentID]permission{}
+	shows := map[compartments.CompartmentID]demand{}
 	for i := min(max(f.Divergence, 0), len(f.Layout)); i < len(f.Layout); i++ {
 		for _, item := range f.Layout[i].Items {
 			for _, id := range item.Compartments {
-				p := permission{item.Tier, item.Demands(id, least)}
-				if seen, ok := last.allowed[id]; !ok || seen != p {
-					shows[id] = p
+				d := demand{item.Tier, item.Demands(id, least)}
+				if seen, ok := last.allowed[id]; !ok || seen.least != d.least || !seen.allows(d.tier) {
+					shows[id] = d
 				}
 			}
 		}
@@ -73,12 +93,13 @@ func (w *writing) mayShow(session int64, f *compartments.Fold, last *shown) erro
 		if err := decodeCompartment(record, &c); err != nil {
 			return err
 		}
-		p := shows[id]
-		if !c.Allows(p.tier, p.least) {
+		d := shows[id]
+		allowed := permit(&c, d.least)
+		if !allowed.allows(d.tier) {
 			return compartments.Errorf(compartments.CodeIllegal, "fold %d shows compartment %d, messages %d-%d, as %s, which its class (%s) and the floors forbid",
-				f.Number, id, c.First, c.Last, p.tier, c.Retention)
+				f.Number, id, c.First, c.Last, d.tier, c.Retention)
 		}
-		last.allowed[id] = p
+		last.allowed[id] = allowed
 		return nil
 	}
 	const stored = `SELECT c.id, b.bytes FROM compartments c JOIN blobs b ON b.key = c.document
