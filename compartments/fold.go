@@ -72,7 +72,7 @@ type FoldInputs struct {
 	Reserve      int    `json:"reserve"`
 	Fixed        int    `json:"fixed"`    // system and tools
 	Budget       int    `json:"budget"`   // history budget
-	Before       int    `json:"before"`   // messages of the next request without this fold
+	Before       int    `json:"before"`   // messages of the next request without this fold, with the stubs that it needs in any case
 	After        int    `json:"after"`    // with it
 	Pressure     int    `json:"pressure"` // permille of the usable window, before
 	Growth       int    `json:"growth"`   // a step, mean since the last fold

@@ -6,18 +6,20 @@ import "ctxplugin/compartments"
 // that a reader can make it again with no more than this. Tokens of points and
 // savings are in 1/TokenUnit, because an index line is shared by many.
 type Explained struct {
-	Divergence  int         `json:"divergence"`  // pairs kept
-	Budget      int         `json:"budget"`      // of the history, in tokens
-	DemoteShare int         `json:"demoteShare"` // permille of the budget that a selection that demotes goes down to
-	Kept        int         `json:"kept"`        // tokens of the pairs kept, and of messages of theirs that stay raw
-	Opening     int         `json:"opening"`     // tokens put aside for the opening of the new pair
-	Target      int         `json:"target"`      // tokens that the entries may take
-	Tokens      int         `json:"tokens"`      // that they take
-	Fits        bool        `json:"fits"`
-	Group       int         `json:"group"`     // compartments in one index line
-	Demotions   int         `json:"demotions"` // in the whole list
-	Taken       int         `json:"taken"`     // of them, from the front
-	Candidates  []Explainer `json:"candidates"`
+	Divergence  int  `json:"divergence"`  // pairs kept
+	Budget      int  `json:"budget"`      // of the history, in tokens
+	DemoteShare int  `json:"demoteShare"` // permille of the budget that a selection that demotes goes down to
+	Kept        int  `json:"kept"`        // tokens of the pairs kept, and of messages of theirs that stay raw
+	Opening     int  `json:"opening"`     // tokens put aside for the opening of the new pair
+	Target      int  `json:"target"`      // tokens that the entries may take
+	Tokens      int  `json:"tokens"`      // that they take
+	Fits        bool `json:"fits"`
+	Group       int  `json:"group"`     // compartments in one index line
+	Demotions   int  `json:"demotions"` // in the whole list
+	Taken       int  `json:"taken"`     // of them, from the front
+	// Floors are the floors that the fold had, permille, by the name of their setting.
+	Floors     map[string]int `json:"floors,omitempty"`
+	Candidates []Explainer    `json:"candidates"`
 }
 
 // TokenUnit is the fraction of a token in which an Explained counts.
@@ -26,11 +28,16 @@ const TokenUnit = tokenUnit
 // Explainer is one candidate of a selection.
 type Explainer struct {
 	Compartment compartments.CompartmentID `json:"compartment"`
-	Applied     string                     `json:"applied"`   // before
-	Tier        string                     `json:"tier"`      // picked
-	Relevance   int                        `json:"relevance"` // permille
-	Age         int                        `json:"age"`       // newer candidates
-	Points      []Point                    `json:"points"`    // legal, most tokens first
+	Class       string                     `json:"class"`           // that it had
+	Highest     string                     `json:"highest"`         // of the tiers that policy allowed
+	Lowest      string                     `json:"lowest"`          // index and archived among them
+	Eased       bool                       `json:"eased,omitempty"` // the floors had no room for it, and did not hold it
+	Away        bool                       `json:"away,omitempty"`  // what it may not lose had no room: it is none
+	Applied     string                     `json:"applied"`         // before
+	Tier        string                     `json:"tier"`            // picked
+	Relevance   int                        `json:"relevance"`       // permille
+	Age         int                        `json:"age"`             // newer candidates
+	Points      []Point                    `json:"points"`          // legal, most tokens first
 	Below       *Point                     `json:"below,omitempty"`
 	Steps       []Step                     `json:"steps"` // down the hull of the points
 }
@@ -78,14 +85,17 @@ func Explain(r *compartments.Recording, lookup Lookup) (*Explanation, error) {
 	list := demotionsOf(o.Candidates, o.Selection.GroupSize, s)
 	e.Explained = Explained{Divergence: o.Divergence, Budget: r.Budget, DemoteShare: r.DemoteShare, Kept: o.Kept + o.Held, Opening: o.opening(),
 		Target: o.Target, Tokens: o.Selection.Tokens, Fits: o.Fits, Group: o.Selection.GroupSize,
-		Demotions: len(list.turns), Taken: o.Selection.taken, Candidates: make([]Explainer, len(o.Candidates))}
+		Demotions: len(list.turns), Taken: o.Selection.taken, Floors: FloorsByName(s.Floor()), Candidates: make([]Explainer, len(o.Candidates))}
 	from := make([]compartments.Tier, len(o.Candidates))
 	for i := range o.Candidates {
 		c := &o.Candidates[i]
 		age := len(o.Candidates) - 1 - i
 		points, below := legalPoints(nil, c, age, o.Selection.GroupSize, s)
 		x := &e.Candidates[i]
-		*x = Explainer{Compartment: c.Compartment.ID, Applied: c.Applied.String(), Tier: o.Selection.Tiers[i].String(), Relevance: c.Relevance, Age: age, Steps: []Step{}}
+		*x = Explainer{Compartment: c.Compartment.ID, Applied: c.Applied.String(), Tier: o.Selection.Tiers[i].String(), Relevance: c.Relevance, Age: age, Steps: []Step{},
+			Class: c.Compartment.Retention.String(), Eased: c.Eased, Away: c.Away}
+		highest, lowest := c.Range(s)
+		x.Highest, x.Lowest = highest.String(), lowest.String()
 		for _, p := range points {
 			x.Points = append(x.Points, Point{Tier: p.tier.String(), Tokens: p.tokens, Value: p.value})
 		}

@@ -53,6 +53,21 @@ func (s *Settings) Floor() (least compartments.Survival) {
 	return least
 }
 
+// FloorsByName are the floors that are set, permille, by the names of their settings;
+// nil for none.
+func FloorsByName(least compartments.Survival) map[string]int {
+	var out map[string]int
+	for d, permille := range least {
+		if permille > 0 {
+			if out == nil {
+				out = map[string]int{}
+			}
+			out[floors[d].key] = int(permille)
+		}
+	}
+	return out
+}
+
 // FloorNames says which floors are set, such as "floorRejected 60 %"; empty for none.
 func FloorNames(least compartments.Survival) string {
 	var names []string

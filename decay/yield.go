@@ -34,6 +34,20 @@ func (c *Candidate) Legal(s Settings) []compartments.Tier {
 	return c.Compartment.LegalUnder(c.floor(&s))
 }
 
+// Range is the highest and the lowest tier that policy allows a candidate, index lines
+// and the archive among them.
+func (c *Candidate) Range(s Settings) (highest, lowest compartments.Tier) {
+	legal := c.Legal(s)
+	highest, lowest = legal[0], legal[len(legal)-1]
+	switch comp := c.Compartment; {
+	case comp.Retention == compartments.Discardable && len(legal) > 1 && len(c.Pins) == 0:
+		lowest = compartments.TierArchived
+	case comp.MayIndexUnder(c.floor(&s)):
+		lowest = compartments.TierIndex
+	}
+	return highest, lowest
+}
+
 // Allows reports whether policy lets a fold show a candidate at a tier.
 func (c *Candidate) Allows(t compartments.Tier, s Settings) bool {
 	return c.Compartment.Allows(t, c.floor(&s))

@@ -396,6 +396,21 @@ type foldLine struct {
 	Tiers      map[string]int `json:"tiers"`
 }
 
+// nearly is how far the counts of the program may be from ours: it counts parts by
+// themselves, and of a stubbed argument what the name of its tool takes at most.
+func nearly(tokens, stubs int) int { return 16 + tokens/100 + 8*stubs }
+
+// weighed checks the sizes that status names for a fold against the request as it is
+// sent, and as it would be with the plan before. Where that would not fit, results
+// become stubs whatever is folded, and status names what is left.
+func (c *checker) weighed(line *foldLine, before, after, stubs, usable int) {
+	most := nearly(max(before, after), stubs)
+	far := func(a, b int) bool { return max(a-b, b-a) > most }
+	c.check(promiseFold, !far(line.After, after), "fold %d says that it left %d tokens, the request has %d", line.Number, line.After, after)
+	c.check(promiseFold, line.Before <= before+most && (before > usable || !far(line.Before, before)),
+		"fold %d says that the request would have %d tokens without it, it would have %d", line.Number, line.Before, before)
+}
+
 // folded checks a fold's pairs against what status says of it. It returns the
 // first pair whose bytes changed.
 func (c *checker) folded(was, is *plan, line *foldLine) (divergence int) {

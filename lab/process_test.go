@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 }
 
 // built starts the built binary.
-func built(t *testing.T) launcher {
+func built(t *testing.T, flags ...string) launcher {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the binary")
@@ -54,7 +54,7 @@ func built(t *testing.T) launcher {
 		t.Fatal(err)
 	}
 	return func(ctx context.Context, dir string) (*process, error) {
-		return launchProgram(ctx, dir, path, "serve", "--db", filepath.Join(dir, "replay.db"))
+		return launchProgram(ctx, dir, path, append([]string{"serve", "--db", filepath.Join(dir, "replay.db")}, flags...)...)
 	}
 }
 

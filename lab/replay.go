@@ -136,7 +136,7 @@ type fold struct {
 	Reason     string         `json:"reason"`
 	Divergence int            `json:"divergence"` // first pair of the head whose bytes changed
 	Pairs      int            `json:"pairs"`
-	Before     int            `json:"tokensBefore"` // of this very request with the plan before
+	Before     int            `json:"tokensBefore"` // of this very request without the fold, as status says
 	After      int            `json:"tokensAfter"`
 	History    int            `json:"historyTokens"`
 	Tiers      map[string]int `json:"tiers,omitempty"`

@@ -133,6 +133,8 @@ func TestBreaches(t *testing.T) {
 		{"a fold without a reason", promiseFold, "no reason"},
 		{"a fold that is not counted", promiseFold, "does not say that it folded"},
 		{"a fold that touches an older pair", promiseAppend, "pair 1 changed"},
+		{"a fold that says it freed more", promiseFold, "tokens, the request has"},
+		{"a fold that says there was more", promiseFold, "without it, it would have"},
 		{"answers out of order", promiseOrder, "before the sync"},
 		{"amnesia", promiseRevision, "another list"},
 		{"half amnesia", promiseRevision, "another list"},

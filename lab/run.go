@@ -289,7 +289,8 @@ func (r *replay) folded(ctx context.Context, s *step, t *transformed, was *plan,
 	}
 	f.Pairs = req.head / 2
 	if line != nil {
-		f.Tiers = line.Tiers
+		r.check.weighed(line, f.Before, f.After, len(orEmpty(r.plan).Edits), t.stats.Usable)
+		f.Before, f.After, f.Tiers = line.Before, line.After, line.Tiers
 	}
 	r.result.folds = append(r.result.folds, f)
 	return nil

@@ -239,6 +239,7 @@ type stats struct {
 	Fold        int      `json:"fold"`
 	Folded      bool     `json:"folded"`
 	Reason      string   `json:"reason"`
+	Usable      int      `json:"usable"`
 	Messages    int      `json:"messages"`
 	Stubs       int      `json:"stubs"`
 	Irreducible string   `json:"irreducible"`

@@ -51,6 +51,13 @@ func TestSample_EveryFoldIsMadeAgain(t *testing.T) {
 	for _, without := range []string{"", "tiers,hysteresis,economics,divergence,relevance,superseded", "hull,stubs"} {
 		t.Run(without, func(t *testing.T) { madeAgain(t, start, ReplayOptions{NoTimings: true, Ablate: without}) })
 	}
+	t.Run("floors too high for a small window", func(t *testing.T) {
+		config := filepath.Join(t.TempDir(), "config.json")
+		if err := os.WriteFile(config, []byte(`{"floorIdentifiers": 60, "floorFailures": 80}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		madeAgain(t, built(t, "--config", config), ReplayOptions{NoTimings: true, Window: 16_000})
+	})
 }
 
 func madeAgain(t *testing.T, start launcher, o ReplayOptions) {

@@ -48,6 +48,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 	}
 	if f := batch.Fold; f != nil {
 		f.Inputs.Stubs = len(p.plan.Edits)
+		f.Inputs.After = p.messages() // with the stubs that are made whatever is folded, as Before
 		f.InputsHash = hashInputs(f)
 	}
 	return nil

@@ -30,14 +30,17 @@ type Explained struct {
 	Last        compartments.Ordinal       `json:"last"`
 	Title       string                     `json:"title"`
 	Tier        string                     `json:"tier"`
-	Tokens      int                        `json:"tokens"`    // at that tier, its heading apart
+	Tokens      int                        `json:"tokens"`    // at that tier, its heading apart; of an index line its share
 	RawTokens   int                        `json:"rawTokens"` // of the messages themselves
 	Importance  int                        `json:"importance"`
 	Retention   string                     `json:"retention"`
-	Highest     string                     `json:"highest"` // of the tiers that policy allows
+	Highest     string                     `json:"highest"` // of the tiers that policy allowed at the fold that rendered it, or allows now
 	Lowest      string                     `json:"lowest"`
-	Fold        int                        `json:"fold"` // that rendered it; 0 if none did
-	Pair        int                        `json:"pair"` // of the head; -1 if it is in none
+	Floors      map[string]int             `json:"floors,omitempty"` // permille by setting, of that fold, or as they are now
+	Eased       bool                       `json:"eased,omitempty"`  // that fold had no room for them, so that they do not hold this one
+	Below       bool                       `json:"below,omitempty"`  // it is shown below them
+	Fold        int                        `json:"fold"`             // that rendered it; 0 if none did
+	Pair        int                        `json:"pair"`             // of the head; -1 if it is in none
 	Why         string                     `json:"why"`
 
 	Less *decay.Turning `json:"less,omitempty"` // smallest history budget that still gives this tier
@@ -113,6 +116,11 @@ func (a *archive) explain(turning compartments.CompartmentID) (Explanation, erro
 		x := a.explained(r.c)
 		if at, ok := shown[r.c.ID]; ok {
 			x.Pair, x.Tier, x.Tokens = at.pair, at.tier.String(), r.c.Tokens(at.tier)
+			if at.tier == compartments.TierIndex {
+				x.Tokens = at.share
+			}
+			x.bound(r.c, decay.Settings{}) // what held at that fold, unless its recording says more
+			x.Below = at.below
 			x.Why = "fold of an older version: what it followed from is not recorded"
 			if fold := madeBy[at.pair]; fold >= 0 {
 				x.Fold = a.folds[fold].Number
@@ -121,6 +129,7 @@ func (a *archive) explain(turning compartments.CompartmentID) (Explanation, erro
 				}
 			}
 		} else {
+			x.bound(r.c, a.settings())
 			x.Why = a.whyRaw(r)
 		}
 		out.Compartments = append(out.Compartments, x)
@@ -129,10 +138,14 @@ func (a *archive) explain(turning compartments.CompartmentID) (Explanation, erro
 }
 
 func (a *archive) explained(c *compartments.Compartment) Explained {
-	s := a.settings()
-	legal := c.LegalUnder(s.Floor())
 	return Explained{Compartment: c.ID, First: c.First, Last: c.Last, Title: c.Title, Tier: compartments.TierRaw.String(), Tokens: c.RawTokens,
-		RawTokens: c.RawTokens, Importance: c.Importance, Retention: c.Retention.String(), Highest: legal[0].String(), Lowest: legal[len(legal)-1].String(), Pair: -1}
+		RawTokens: c.RawTokens, Importance: c.Importance, Retention: c.Retention.String(), Pair: -1}
+}
+
+// bound says what policy allows a compartment under some settings.
+func (x *Explained) bound(c *compartments.Compartment, s decay.Settings) {
+	highest, lowest := (&decay.Candidate{Compartment: c}).Range(s)
+	x.Highest, x.Lowest, x.Floors = highest.String(), lowest.String(), decay.FloorsByName(s.Floor())
 }
 
 // explainIn says why a compartment has its tier, by the selection that gave it.
@@ -143,6 +156,7 @@ func explainIn(x *Explained, e *decay.Explanation, turning bool) {
 		return
 	}
 	c := &e.Candidates[i]
+	x.Retention, x.Highest, x.Lowest, x.Floors, x.Eased = c.Class, c.Highest, c.Lowest, e.Floors, c.Eased
 	next := -1
 	taken := 0
 	for j := range c.Steps {
@@ -153,6 +167,15 @@ func explainIn(x *Explained, e *decay.Explanation, turning bool) {
 		}
 	}
 	switch {
+	case c.Away:
+		x.Why = "it is to be kept whole, and there was no room for that: the record names the call that opens it"
+		return
+	case c.Highest == c.Lowest && c.Class == compartments.Pinned.String():
+		x.Why = "it is pinned, and stays whole"
+		return
+	case c.Highest == c.Lowest:
+		x.Why = "no tier keeps what the floors demand, so it stays whole"
+		return
 	case taken > 0:
 		st := c.Steps[taken-1]
 		x.Why = fmt.Sprintf("demotion %d of %d, the first %d of which were needed: %s to %s, %d value lost for each token saved",
@@ -165,7 +188,7 @@ func explainIn(x *Explained, e *decay.Explanation, turning bool) {
 	if next >= 0 {
 		st := c.Steps[next]
 		x.Why += fmt.Sprintf("; its next one would be %d of %d: to %s, %d value for each token", st.Place, e.Demotions, st.To, st.PerToken())
-	} else {
+	} else if c.Lowest == c.Tier {
 		x.Why += "; policy allows no less"
 	}
 	if turning {
@@ -187,8 +210,10 @@ func (a *archive) whyRaw(r run) string {
 
 // place is where the head shows a compartment.
 type place struct {
-	pair int
-	tier compartments.Tier
+	pair  int
+	tier  compartments.Tier
+	share int  // of the tokens of its entry
+	below bool // the floors, which were eased for it
 }
 
 func (se *Session) shown() map[compartments.CompartmentID]place {
@@ -196,7 +221,7 @@ func (se *Session) shown() map[compartments.CompartmentID]place {
 	for i, pair := range se.st.Layout {
 		for _, item := range pair.Items {
 			for _, id := range item.Compartments {
-				shown[id] = place{i, item.Tier}
+				shown[id] = place{i, item.Tier, item.Tokens / len(item.Compartments), slices.Contains(item.Eased, id)}
 			}
 		}
 	}

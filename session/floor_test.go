@@ -66,7 +66,7 @@ func TestFloors_TooHighForTheBudget(t *testing.T) {
 		}
 		h.goOn(6, 3, 1900)
 		about := slices.DeleteFunc(slices.Clone(*told), func(text string) bool { return !strings.Contains(text, "history budget") })
-		if len(about) != 1 || !strings.Contains(about[0], "the floors (floorConstraints") || !strings.Contains(about[0], "entries are shown below them") {
+		if len(about) != 1 || !strings.Contains(about[0], "the floors (floorConstraints") || !strings.Contains(about[0], "compartments are shown below them") {
 			t.Errorf("floors of %d: told %q", permille, *told)
 		}
 	}
@@ -115,5 +115,69 @@ func TestFloors_ComeBackWhereThereIsRoom(t *testing.T) {
 	h.coldly()
 	if tiers, eased := h.byTier(); eased > 0 || tiers[compartments.TierIndex]+tiers[compartments.TierAnchor]+tiers[compartments.TierCompact] > 0 {
 		t.Errorf("%v, %d below the floors, where there is room for all", tiers, eased)
+	}
+}
+
+// TestFloors_ExplainedAsTheyWere: what policy allowed is said by the floors of the fold
+// that rendered a compartment, not by those of whoever looks; each is named, and what
+// is below them is marked.
+func TestFloors_ExplainedAsTheyWere(t *testing.T) {
+	h, told := underFloors(t, 600)
+	_, eased := h.byTier()
+	h.restartWith(t, func(*decay.Settings) {}, told)
+	x, err := h.s.Explain(context.Background(), h.id, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, held := 0, 0
+	for _, c := range x.Compartments {
+		if c.Fold == 0 {
+			if len(c.Floors) > 0 || c.Lowest != "index" {
+				t.Errorf("%d-%d is raw: %s to %s, floors %v", c.First, c.Last, c.Highest, c.Lowest, c.Floors)
+			}
+			continue
+		}
+		if c.Floors["floorRejected"] != 600 {
+			t.Fatalf("%d-%d: floors %v", c.First, c.Last, c.Floors)
+		}
+		if c.Below {
+			below++
+		}
+		switch {
+		case c.Eased && c.Lowest != "index", !c.Eased && (c.Lowest != "dense" || c.Below):
+			t.Errorf("%d-%d, eased %v, below %v: %s to %s", c.First, c.Last, c.Eased, c.Below, c.Highest, c.Lowest)
+		case !c.Eased:
+			held++
+		}
+		if c.Tier == "index" && c.Tokens == 0 {
+			t.Errorf("%d-%d has no share of its index line", c.First, c.Last)
+		}
+	}
+	if below != eased || held == 0 {
+		t.Errorf("%d are below the floors, %d were recorded so; %d are held", below, eased, held)
+	}
+}
+
+// TestPin_ExplainedWithoutRoom: what has no room says so, and names no range of tiers
+// that it could have.
+func TestPin_ExplainedWithoutRoom(t *testing.T) {
+	h := start(t, 12_000)
+	h.fixed, h.prices.Kind = 1500, "none"
+	h.goOn(12, 3, 1900)
+	h.pinRange(1, 20, compartments.Pinned)
+	h.pinRange(25, 26, compartments.Discardable)
+	h.coldly()
+	x, err := h.s.Explain(context.Background(), h.id, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, c := range x.Compartments {
+		if c.Retention != compartments.Compressible.String() {
+			seen[c.Tier] = c.Highest + " to " + c.Lowest + ": " + c.Why
+		}
+	}
+	if want := "raw to raw: it is to be kept whole, and there was no room for that: the record names the call that opens it"; seen["none"] != want {
+		t.Errorf("none: %q, want %q (%v)", seen["none"], want, seen)
 	}
 }

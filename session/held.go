@@ -332,6 +332,6 @@ func (p *pass) tellOfFloors(layout []compartments.PairLayout) {
 	}
 	p.st.FloorsTold = floor
 	p.tell("warning", fmt.Sprintf("the floors (%s) are too high for a history budget of %d tokens, of which they may hold %d: "+
-		"%d of %d entries are shown below them, the oldest first; lower the floors, or raise historyShare or historyLeast",
+		"%d of %d compartments are shown below them; ctxplugin explain marks these. Lower the floors, or raise historyShare or historyLeast",
 		decay.FloorNames(floor), p.w.Budget, decay.FloorRoom(p.w.Budget), below, all))
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"ctxplugin/compartments"
@@ -110,7 +113,11 @@ func explanationText(out *bytes.Buffer, x *session.Explanation) {
 		if c.Fold > 0 {
 			fold = strconv.Itoa(c.Fold)
 		}
-		rows = append(rows, []string{fmt.Sprintf("%d-%d", c.First, c.Last), c.Tier, grouped(c.Tokens), grouped(c.RawTokens), fold, shortTitle(c.Title)})
+		tier := c.Tier
+		if c.Below {
+			tier += " (eased)"
+		}
+		rows = append(rows, []string{fmt.Sprintf("%d-%d", c.First, c.Last), tier, grouped(c.Tokens), grouped(c.RawTokens), fold, shortTitle(c.Title)})
 	}
 	out.Write(table(rows))
 	if len(x.Compartments) == 0 {
@@ -210,8 +217,8 @@ func costsText(out *bytes.Buffer, c decay.Costs) {
 func compartmentText(out *bytes.Buffer, x *session.Explanation) {
 	c := &x.Compartments[0]
 	fmt.Fprintf(out, "compartment of messages %d-%d: %s\n", c.First, c.Last, c.Title)
-	fmt.Fprintf(out, "it is shown at tier %s, in %s tokens; its messages themselves take %s\n", c.Tier, grouped(c.Tokens), grouped(c.RawTokens))
-	fmt.Fprintf(out, "policy allows %s to %s (class %s); importance %d of 100\n", c.Highest, c.Lowest, c.Retention, c.Importance)
+	fmt.Fprintf(out, "%s; its messages themselves take %s\n", shownText(c), grouped(c.RawTokens))
+	out.WriteString(policyText(c))
 	fmt.Fprintf(out, "why: %s\n", c.Why)
 	for i := range x.Selections {
 		s := &x.Selections[i]
@@ -234,6 +241,43 @@ func compartmentText(out *bytes.Buffer, x *session.Explanation) {
 	} else if c.Fold > 0 {
 		out.WriteString("no larger history budget would show more of it\n")
 	}
+}
+
+// shownText says how a compartment is shown.
+func shownText(c *session.Explained) string {
+	switch c.Tier {
+	case compartments.TierIndex.String():
+		return fmt.Sprintf("it is part of an index line, of which its share is %s tokens", grouped(c.Tokens))
+	case compartments.TierArchived.String():
+		return "it has left the window, and no line of the record stands for it"
+	case compartments.TierNone.String():
+		return "it is not shown: the record names the call that opens it"
+	}
+	return fmt.Sprintf("it is shown at tier %s, in %s tokens", c.Tier, grouped(c.Tokens))
+}
+
+// policyText is what policy leaves a compartment, and why.
+func policyText(c *session.Explained) string {
+	text := fmt.Sprintf("policy allows %s to %s", c.Highest, c.Lowest)
+	if c.Highest == c.Lowest {
+		text = fmt.Sprintf("policy allows %s alone", c.Highest)
+	}
+	text += fmt.Sprintf(" (class %s); importance %d of 100\n", c.Retention, c.Importance)
+	if len(c.Floors) == 0 {
+		return text
+	}
+	var floors []string
+	for _, name := range slices.Sorted(maps.Keys(c.Floors)) {
+		floors = append(floors, fmt.Sprintf("%s %d %%", name, c.Floors[name]/10))
+	}
+	text += "floors: " + strings.Join(floors, ", ")
+	switch {
+	case c.Eased:
+		text += "; the budget has no room for them here, so they are eased for it"
+	case c.Fold == 0:
+		text += ", as they are set now"
+	}
+	return text + "\n"
 }
 
 // selectionText is the candidate in the selection that gave it its tier.
