@@ -102,7 +102,32 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 		}
 	}
 	p.fit(r, ceiling, above, count)
+	if len(p.lines) == 0 && r.force != nil {
+		p.tellAlone(r, ceiling, above, count)
+	}
 	return p
+}
+
+// tellAlone has a title that stands alone say what was done instead of the request that
+// an entry before says, where that fits.
+func (p *page) tellAlone(r *record, ceiling int, above *page, count func(string) int) {
+	title, names := p.title, p.names
+	for _, n := range [...]int{titleExtent, 56, 36} {
+		p.title, p.names = shorten(r.title, n), nil
+		if p.title == "" || above != nil && !strings.Contains(above.text, strings.TrimSuffix(p.title, " …")) {
+			continue
+		}
+		p.render(r)
+		if p.tokens = count(p.text); p.tokens-p.spanTokens(count) <= ceiling {
+			p.addNames(r, ceiling-p.tokens+p.spanTokens(count), above, count)
+			p.render(r)
+			p.tokens = count(p.text)
+			return
+		}
+	}
+	p.title, p.names = title, names
+	p.render(r)
+	p.tokens = count(p.text)
 }
 
 // within reports whether every name of a text stands in the tier above.

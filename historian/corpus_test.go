@@ -94,7 +94,7 @@ func TestShow(t *testing.T) {
 		if int(c.Last) < *showFrom || int(c.First) > *showTo {
 			continue
 		}
-		fmt.Printf("######## %d-%d  raw %d  importance %d  types %v  names %v\n", c.First, c.Last, c.RawTokens, c.Importance, c.Types, c.Names)
+		fmt.Printf("######## %d-%d %q raw %d  importance %d  types %v  names %v\n", c.First, c.Last, c.Title, c.RawTokens, c.Importance, c.Types, c.Names)
 		for _, tr := range compartments.Rendered {
 			if tier == "" || tier == tr.String() {
 				fmt.Printf("---- %s %d tokens %v\n%s\n", tr, c.Tiers[tr].Tokens, c.Tiers[tr].Survival, c.Tiers[tr].Text)

@@ -32,6 +32,25 @@ func TestContinuedTitle(t *testing.T) {
 	}
 }
 
+// TestContinuedTitleTellsWhatWasDone: where nothing was said, the title of a run that
+// goes on is what failed, changed, ran or was read, not the request once more.
+func TestContinuedTitleTellsWhatWasDone(t *testing.T) {
+	edit := toolCall("edit", `{"filePath":"/w/src/seal.go","oldString":"a","newString":"b"}`, "edited", compartments.StatusCompleted)
+	read := toolCall("read", `{"filePath":"/w/src/seal.go"}`, "text", compartments.StatusCompleted)
+	for want, call := range map[string]compartments.Message{
+		"make seal → no rule to make target seal": shellCall("make seal", "no rule to make target seal", 2),
+		"changed src/seal.go":                     edit,
+		"ran ./stamp --all":                       shellCall("./stamp --all", "", 0),
+		"read seal.go":                            read,
+		"The stamp is wet.":                       agentText("The stamp is wet."),
+	} {
+		list := parts(t, []compartments.Message{personSays("seal the letters of this week with the new stamp"), agentText("Let me look."), call}, 2, 1)
+		if got := list[1].Title; got != "(cont. of [1]) "+want {
+			t.Errorf("title %q, want %q behind the request", got, want)
+		}
+	}
+}
+
 // TestGoesOnWithTheLastRequest: the request that a run goes on with is the last that
 // said what is wanted, also where it names a file for the host to show or has few
 // words; what only answers or agrees is none.
@@ -61,8 +80,12 @@ func TestGoesOnWithTheLastRequest(t *testing.T) {
 					want = "(cont. of [4]) 2 please: Sign with the new key"
 				}
 			}
-			if got := parts(t, ms, lengths...)[2].Title; !strings.HasPrefix(got, want) {
-				t.Errorf("%q in runs of %v: title %q, want %q", c.said, lengths, got, want)
+			last := parts(t, ms, lengths...)[2]
+			if got := last.Tiers[compartments.TierFull].Text; !strings.Contains(got, "] "+want) {
+				t.Errorf("%q in runs of %v: %q, want %q", c.said, lengths, got, want)
+			}
+			if which, _, _ := strings.Cut(want, ")"); last.Title != which+") The script has no seal yet." {
+				t.Errorf("%q in runs of %v: title %q says not what was done", c.said, lengths, last.Title)
 			}
 		}
 	}

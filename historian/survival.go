@@ -109,5 +109,5 @@ func eachFact(r *record, lines []line, put func(compartments.Dimension, string))
 			put(compartments.Uncertainty, f.line)
 		}
 	}
-	put(compartments.Narrative, r.title)
+	put(compartments.Narrative, r.head)
 }

@@ -54,7 +54,7 @@ func unfilled(text string) string {
 // force with what was done for it, or the outcome.
 func (r *record) entitle() {
 	r.choose()
-	if r.head == "" || len(r.outcomes) == 0 && r.state == nil {
+	if r.head == "" || r.force == nil && len(r.outcomes) == 0 && r.state == nil {
 		r.head = r.title
 	}
 	if r.title == "" {
@@ -84,16 +84,14 @@ func (r *record) choose() {
 	}
 	did := r.result(60)
 	if r.force != nil && !r.hostOnly {
-		r.title = r.continues()
+		r.head = r.continues()
 		if t := shorten(r.force.shown, 60); t != "" {
-			r.title += " " + t
+			r.head += " " + t
 		}
-		r.head = r.title
-		switch {
-		case did != "":
-			r.title += ": " + did
-		case r.force.shown == "" && len(r.files) > 0:
-			r.title += " " + strings.Join(shownFiles(r.files, 2), ", ")
+		// An index line has room for little: what was done tells one of several entries from
+		// the next, the request that all of them work on does not.
+		if r.title = r.head; did != "" {
+			r.title = r.continues() + " " + did
 		}
 		return
 	}
@@ -136,28 +134,62 @@ func (r *record) lead() int {
 	return -1
 }
 
-// result is what came of the run in a few words.
+// result is what came of the run in a few words: what was concluded or found, and else
+// what was done.
 func (r *record) result(limit int) string {
 	switch {
 	case len(r.outcomes) > 0:
-		return shorten(r.outcomes[r.outcome].main, limit)
-	case len(r.steps) > 0:
-		return shorten(r.bestStep(), limit)
-	case r.state != nil:
+		return shorten(brief(r.outcomes[r.outcome].main), limit)
+	case r.state != nil && !r.loose && (width(r.state.text) >= 24 || countNames(r.state.text) > 0):
 		return shorten(r.state.text, limit)
 	case r.hostOnly:
 		return "the host compacted the session here"
 	}
+	if s := r.bestStep(); s != "" {
+		return shorten(s, limit)
+	}
+	return shorten(r.deed(), limit)
+}
+
+// deed is what was done in a run that says nothing of it.
+func (r *record) deed() string {
+	for i := len(r.failures) - 1; i >= 0; i-- {
+		if f := &r.failures[i]; f.passed == 0 && f.class > classLook && !f.denied {
+			return shorten(f.what, 40) + " → " + f.line
+		}
+	}
+	switch {
+	case len(r.mended) > 0:
+		return "passes now: " + nearPaths(safe(r.mended[0].text))
+	case len(r.files) > 0:
+		return "changed " + strings.Join(shownFiles(r.files, 3), ", ")
+	case len(r.ran) > 0:
+		return "ran " + nearPaths(safe(r.ran[len(r.ran)-1].text))
+	case r.state != nil:
+		return r.state.text
+	case len(r.reads) > 0:
+		s := "read " + baseName(r.reads[0].shown)
+		if len(r.reads) > 1 {
+			s += ", " + baseName(r.reads[1].shown) + others(len(r.reads)-2, "")
+		}
+		return s
+	}
 	return ""
 }
 
-// bestStep is the step that says most.
+// bestStep is the step that says most, of those that do not only announce.
 func (r *record) bestStep() string {
-	best := 0
+	best := -1
 	for i := range r.steps {
-		if r.steps[i].score > r.steps[best].score {
+		if starts(strings.ToLower(r.steps[i].text), chatOpeners) {
+			continue
+		}
+		if best < 0 || r.steps[i].score > r.steps[best].score {
 			best = i
 		}
+	}
+	if best < 0 {
+		return ""
 	}
 	return r.steps[best].text
 }
