@@ -3,6 +3,7 @@ package historian
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"ctxplugin/compartments"
 )
@@ -81,7 +82,7 @@ func (b *Builtin) look(ctx context.Context, r Range) (*view, error) {
 	}
 	reader := newReader()
 	reader.know(r.Prior)
-	v := &view{ms: make([]message, len(r.Messages)), lex: &reader.names, open: openBefore(r.Prior), running: runningBefore(r.Prior), prior: r.Prior, source: r.Messages}
+	v := &view{ms: make([]message, len(r.Messages)), lex: &reader.names, open: openBefore(r.Prior), running: runningBefore(r.Prior), prior: r.Prior, earlier: slices.Clip(r.Prior), source: r.Messages}
 	v.planned, v.plan = planBefore(r.Prior)
 	for i := range r.Messages {
 		if i%256 == 0 {
@@ -118,6 +119,7 @@ func (b *Builtin) write(v *view, r Range, force *request) (compartments.Compartm
 	c.Events = rec.events()
 	c.Strategy = compartments.StrategyCanonical
 	c.Generator = Generator
+	v.earlier = append(v.earlier, c)
 	if last := lastRequest(c.Facts); last != nil {
 		force = last
 	}

@@ -15,6 +15,7 @@ type change struct {
 	moved          string
 	shell          bool
 	brought        []string // symbols in the new text that the old one lacks
+	forth, back    uint64   // marks of the replacement and of its inverse; 0 where it is none
 }
 
 func countLines(s string) int {
@@ -67,6 +68,7 @@ func editChanges(path string, a *arguments) []change {
 	c := change{path: path}
 	c.brought = brought(first(a.OldString, a.OldUnder, a.OldStr, a.OldText), first(a.NewString, a.NewUnder, a.NewStr, a.NewText))
 	c.added, c.removed = lineChange(first(a.OldString, a.OldUnder, a.OldStr, a.OldText), first(a.NewString, a.NewUnder, a.NewStr, a.NewText))
+	before, after := string(first(a.OldString, a.OldUnder, a.OldStr, a.OldText)), string(first(a.NewString, a.NewUnder, a.NewStr, a.NewText))
 	var edits []struct {
 		OldString loose `json:"oldString"`
 		OldUnder  loose `json:"old_string"`
@@ -78,6 +80,8 @@ func editChanges(path string, a *arguments) []change {
 	if json.Unmarshal(a.Edits, &edits) == nil {
 		for _, e := range edits {
 			added, removed := lineChange(first(e.OldString, e.OldUnder, e.OldText), first(e.NewString, e.NewUnder, e.NewText))
+			before += "\x00" + string(first(e.OldString, e.OldUnder, e.OldText))
+			after += "\x00" + string(first(e.NewString, e.NewUnder, e.NewText))
 			c.added += added
 			c.removed += removed
 			c.brought = append(c.brought, brought(first(e.OldString, e.OldUnder, e.OldText), first(e.NewString, e.NewUnder, e.NewText))...)
@@ -86,8 +90,15 @@ func editChanges(path string, a *arguments) []change {
 	if text := first(a.FileText); text != "" && c.added == 0 {
 		c.added = countLines(text)
 	}
+	if len(before)+len(after) >= markedBytes {
+		c.forth, c.back = mark(path, before, after), mark(path, after, before)
+	}
 	return []change{c}
 }
+
+// markedBytes is the least that a replacement and what it replaces take to be told from
+// others.
+const markedBytes = 8
 
 // patchChanges reads the file headers and counts of a patch, in the form with
 // *** headers or as a unified diff.

@@ -2,6 +2,7 @@ package historian
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -16,18 +17,26 @@ const (
 	factDecision = "decision"
 	factAnswer   = "answer"
 
-	eventFailure  = "failure"
-	eventPassed   = "passed"
-	eventOpen     = "open"    // a command that was not seen passing, for later runs to compare with
-	eventClosed   = "closed"  // "[12] command": what was open since message 12 passes
-	eventRunning  = "running" // the id of a process that was not seen ending
-	eventEnded    = "ended"   // "[12] id": the process that runs since message 12 is over
-	eventPlan     = "plan"    // the mark of the to-do list that the run leaves
-	eventCommit   = "commit"
-	eventPush     = "push"
-	eventUndo     = "undo"
-	eventQuestion = "question"
+	eventFailure   = "failure"
+	eventPassed    = "passed"
+	eventOpen      = "open"    // a command that was not seen passing, for later runs to compare with
+	eventClosed    = "closed"  // "[12] command": what was open since message 12 passes
+	eventRunning   = "running" // the id of a process that was not seen ending
+	eventEnded     = "ended"   // "[12] id": the process that runs since message 12 is over
+	eventPlan      = "plan"    // the mark of the to-do list that the run leaves
+	eventCommit    = "commit"
+	eventPush      = "push"
+	eventUndo      = "undo"
+	eventQuestion  = "question"
+	eventEdit      = "edit"       // the mark of a replacement in a file, for later runs to tell its inverse
+	eventTakenBack = "taken back" // a file of an earlier run whose changes were thrown away, or everything
 )
+
+// factChanged begins what a fact says of a file that was changed.
+const factChanged = "changed "
+
+// editsMost bounds the replacements that are carried to later runs.
+const editsMost = 32
 
 // ground cuts the anchor of each fact to words that stand in its message, and
 // drops facts without any. Facts of messages before the run keep theirs.
@@ -108,8 +117,10 @@ func (r *record) facts() []compartments.Fact {
 	}
 	for i := range r.files {
 		f := &r.files[i]
-		verb := "changed "
+		verb := factChanged
 		switch {
+		case f.gone():
+			verb = "changed and put back "
 		case f.deleted:
 			verb = "removed "
 		case f.created:
@@ -189,6 +200,15 @@ func (r *record) events() []compartments.Event {
 			continue
 		}
 		add(g.ord, kind, g.show(atFull))
+	}
+	out = append(out, r.gone...)
+	n := 0
+	for i := range r.files {
+		for _, m := range r.files[i].forth {
+			if n++; n <= editsMost {
+				out = append(out, compartments.Event{Ordinal: r.files[i].ord, Kind: eventEdit, Text: strconv.FormatUint(m, 16)})
+			}
+		}
 	}
 	if r.question != nil {
 		add(r.question.ord, eventQuestion, r.question.text)

@@ -19,6 +19,14 @@ type file struct {
 	shell          bool // only shell commands wrote it
 	moved          string
 	brought        []string // symbols that the changes added
+
+	loose    int                    // changes that are neither committed nor taken back
+	kept     bool                   // some were committed
+	undone   compartments.Ordinal   // where those that were not were taken back; 0 if nowhere
+	stashed  bool                   // and kept aside
+	again    bool                   // it was changed behind that
+	restores []compartments.Ordinal // edits of earlier runs that were put back
+	forth    []uint64               // marks of the replacements that stand
 }
 
 // reading is a file that was read and not changed.
@@ -58,6 +66,7 @@ func (r *record) collectFiles(v *view) {
 				at, ok := find(c.path)
 				if c.deleted && !ok && c.shell {
 					if !fileLike(baseName(c.path)) {
+						r.removeUnder(key(c.path))
 						continue
 					}
 				}
@@ -70,6 +79,11 @@ func (r *record) collectFiles(v *view) {
 				f.deleted = c.deleted
 				if !c.deleted {
 					f.edits++
+				}
+				if c.deleted {
+					f.forth = nil
+				} else {
+					f.putBack(v, &c, ms[i].ord)
 				}
 				f.added += c.added
 				f.removed += c.removed
@@ -84,6 +98,7 @@ func (r *record) collectFiles(v *view) {
 					f.moved = lastTwo(c.moved)
 				}
 			}
+			r.takeBack(v, u, ms[i].ord)
 			if u.kind == useRead && u.path != "" && !u.failed && !u.stopped && safe(lastTwo(u.path)) == lastTwo(u.path) {
 				k := key(u.path)
 				at, ok := read[k]
@@ -110,13 +125,24 @@ func (r *record) collectFiles(v *view) {
 	slices.SortStableFunc(r.files, func(a, b file) int { return b.weight() - a.weight() })
 }
 
+// removeUnder marks the changed files of a folder that was removed.
+func (r *record) removeUnder(folder string) {
+	folder = strings.Trim(folder, "/")
+	for i := range r.files {
+		f := &r.files[i]
+		if p := strings.ReplaceAll(f.path, `\`, "/"); strings.HasPrefix(p, folder+"/") || strings.Contains(p, "/"+folder+"/") {
+			f.deleted, f.forth = true, nil
+		}
+	}
+}
+
 // weight orders changed files: those that were worked on most come first.
 func (f *file) weight() int {
 	w := 20*min(f.edits, 20) + min(f.added+f.removed, 200)
 	if f.shell {
 		w -= 10
 	}
-	if f.deleted || strings.HasPrefix(f.path, "/tmp/") {
+	if f.deleted || f.gone() || strings.HasPrefix(f.path, "/tmp/") {
 		w -= 200
 	}
 	return w
@@ -138,10 +164,19 @@ func (f *file) long() string {
 		s += " (removed)"
 	case f.moved != "":
 		s += " (now " + f.moved + ")"
+	case f.undone != 0 && f.again:
+		s += " (undone at [" + itoa(int(f.undone)) + "], then changed again)"
+	case f.undone != 0 && f.kept:
+		s += " (what was not committed undone at [" + itoa(int(f.undone)) + "])"
+	case f.undone != 0:
+		s += " (undone at [" + itoa(int(f.undone)) + "])"
 	case f.created:
 		s += " (new)"
 	}
-	if !f.deleted && len(f.brought) > 0 {
+	if len(f.restores) > 0 && !f.deleted && !f.gone() {
+		s += " (puts back what [" + itoa(int(f.restores[0])) + "]" + others(len(f.restores)-1, "") + " changed)"
+	}
+	if !f.deleted && !f.gone() && len(f.brought) > 0 {
 		s += ": " + strings.Join(f.brought[:min(3, len(f.brought))], ", ")
 	}
 	return s
@@ -152,11 +187,29 @@ func (f *file) short() string {
 	switch {
 	case f.deleted:
 		return f.shown + " (removed)"
+	case f.gone():
+		return f.shown + " (undone)"
 	case f.created:
 		return f.shown + " (new)"
+	case len(f.restores) > 0:
+		return f.shown + " (puts back [" + itoa(int(f.restores[0])) + "])"
 	}
 	return f.shown
 }
+
+// bare is the entry at compact.
+func (f *file) bare() string {
+	switch {
+	case f.deleted:
+		return baseName(f.shown) + " (removed)"
+	case f.gone():
+		return baseName(f.shown) + " (undone)"
+	}
+	return baseName(f.shown)
+}
+
+// gone reports a file of whose changes nothing is left.
+func (f *file) gone() bool { return f.undone != 0 && !f.again && !f.kept }
 
 func (d *reading) long() string {
 	s := d.shown

@@ -15,39 +15,41 @@ type record struct {
 	head        string // the title as it stands in tiers, where the outcome has its own line
 	effective   int
 
-	asks     []ask
-	force    *request // the request in force when the run begins without one
-	outcomes []outcome
-	outcome  int   // which of them is what came of the run
-	state    *said // what the agent said last, where it never concluded
-	loose    bool  // that only announces, asks or supposes
-	why      []said
-	steps    []said
-	details  []said // more of the narrations, for where there is room
-	failures []failure
-	left     []pending // of them what is open at the end
-	closed   []pending // failures of earlier runs that pass now
-	mended   []mending
-	files    []file
-	reads    []reading
-	ran      []ran
-	looked   []said // what was only looked at, where there is nothing else
-	git      []gitFact
-	answered []said
-	handed   []said               // delegated work
-	plan     *plan                // the to-do list that the run leaves
-	asBefore compartments.Ordinal // the message of an earlier run that left the same
-	renewed  compartments.Ordinal // the message behind the run that left another
-	planEnds bool                 // nothing is left of a list that an earlier run left
-	question *said                // open question to the user
-	running  []said
-	started  []process // of the running those in the background
-	ended    []process // what of earlier runs no longer runs
-	stopped  bool      // the user stopped the last turn
-	names    []string
-	calls    []string // the names as the shortest text shows them: files by their bare name
-	worth    []int    // of each name, to a line that is the first to show it
-	spans    []span
+	asks      []ask
+	force     *request // the request in force when the run begins without one
+	outcomes  []outcome
+	outcome   int   // which of them is what came of the run
+	state     *said // what the agent said last, where it never concluded
+	loose     bool  // that only announces, asks or supposes
+	why       []said
+	steps     []said
+	details   []said // more of the narrations, for where there is room
+	failures  []failure
+	left      []pending // of them what is open at the end
+	closed    []pending // failures of earlier runs that pass now
+	mended    []mending
+	files     []file
+	takenBack []takenBack          // of earlier runs
+	gone      []compartments.Event // the same, for later runs
+	reads     []reading
+	ran       []ran
+	looked    []said // what was only looked at, where there is nothing else
+	git       []gitFact
+	answered  []said
+	handed    []said               // delegated work
+	plan      *plan                // the to-do list that the run leaves
+	asBefore  compartments.Ordinal // the message of an earlier run that left the same
+	renewed   compartments.Ordinal // the message behind the run that left another
+	planEnds  bool                 // nothing is left of a list that an earlier run left
+	question  *said                // open question to the user
+	running   []said
+	started   []process // of the running those in the background
+	ended     []process // what of earlier runs no longer runs
+	stopped   bool      // the user stopped the last turn
+	names     []string
+	calls     []string // the names as the shortest text shows them: files by their bare name
+	worth     []int    // of each name, to a line that is the first to show it
+	spans     []span
 
 	narrations int
 	talk       bool // few calls or none
@@ -78,17 +80,20 @@ type said struct {
 
 // view is the messages of the whole range and the run that is recorded.
 type view struct {
-	ms       []message
-	from, to int
-	lex      *lexicon
-	named    map[string]bool // names of the run, once asked for
-	told     map[string]int  // in how many units of the run a name stands
-	open     []pending       // what earlier runs left failing
-	running  []process       // what they left running
-	planned  compartments.Ordinal
-	plan     string // the mark of the to-do list that they left, in message planned
-	prior    []compartments.Compartment
-	source   []compartments.Message // as stored, by place
+	ms        []message
+	from, to  int
+	lex       *lexicon
+	named     map[string]bool // names of the run, once asked for
+	told      map[string]int  // in how many units of the run a name stands
+	open      []pending       // what earlier runs left failing
+	running   []process       // what they left running
+	planned   compartments.Ordinal
+	plan      string // the mark of the to-do list that they left, in message planned
+	prior     []compartments.Compartment
+	earlier   []compartments.Compartment      // the same, and those written since
+	source    []compartments.Message          // as stored, by place
+	edits     map[uint64]compartments.Ordinal // replacements of earlier runs, once asked for
+	committed bool                            // the run has committed
 }
 
 func (v *view) run() []message { return v.ms[v.from:v.to] }
@@ -159,6 +164,7 @@ func compile(v *view, force *request) *record {
 		r.effective += ms[i].tokens
 	}
 	v.tell()
+	v.edits, v.committed = nil, false
 	r.collectAsks(v)
 	r.hostOnly = true
 	for i := range ms {

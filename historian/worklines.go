@@ -135,12 +135,33 @@ func (r *record) fileLines(add func(line)) {
 		compact := func(n int) string {
 			var parts []string
 			for i := range r.files[:min(n, len(r.files))] {
-				parts = append(parts, baseName(r.files[i].shown))
+				parts = append(parts, r.files[i].bare())
 			}
 			return strings.Join(parts, ", ") + others(len(r.files)-n, "")
 		}
 		add(line{sec: secChanged, prio: 90, dim: compartments.Location, forms: [levels][]string{
 			series(len(r.files), full, 20, 10, 5), series(len(r.files), dense, 10, 6, 4, 2), series(len(r.files), compact, 5, 3, 1)}})
+	}
+	for _, b := range r.takenBack {
+		text := func(places int) string {
+			what := "what was not committed"
+			if len(b.files) > 0 {
+				var files []string
+				for _, f := range b.files[:min(3, len(b.files))] {
+					if places == 1 {
+						f = baseName(f)
+					}
+					files = append(files, f)
+				}
+				what = strings.Join(files, ", ") + others(len(b.files)-3, " files")
+			}
+			var since []string
+			for _, o := range b.since[max(0, len(b.since)-places):] {
+				since = append(since, "["+itoa(int(o))+"]")
+			}
+			return "undone: " + what + ", changed at " + strings.Join(since, ", ") + others(len(b.since)-places, "")
+		}
+		add(line{sec: secChanged, prio: 90, ord: b.ord, closes: true, dim: compartments.Location, forms: [levels][]string{{text(6)}, {text(3)}, {text(1)}}})
 	}
 	if len(r.reads) > 0 {
 		full := func(n int) string {
