@@ -200,7 +200,7 @@ func (f *file) short() string {
 // bare is the entry at compact.
 func (f *file) bare() string {
 	switch {
-	case f.deleted:
+	case f.deleted && f.edits == 0: // what came and went has little to say here
 		return baseName(f.shown) + " (removed)"
 	case f.gone():
 		return baseName(f.shown) + " (undone)"

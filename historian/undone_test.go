@@ -42,7 +42,8 @@ func TestUndone(t *testing.T) {
 		"failed":         {[]compartments.Message{quick, shellCall("git checkout -- src/seal.go", "error: pathspec", 1)}, "src/seal.go +1/-1:", ""},
 		"a branch":       {[]compartments.Message{quick, shellCall("git checkout -b src/seal.go", "", 0)}, "src/seal.go +1/-1:", ""},
 		"another file":   {[]compartments.Message{quick, shellCall("git checkout -- src/wax.go", "", 0)}, "src/seal.go +1/-1:", ""},
-		"folder removed": {[]compartments.Message{quick, shellCall("rm -rf /w/src", "", 0)}, "src/seal.go +1/-1 (written, then removed)", "seal.go (removed)"},
+		"folder removed": {[]compartments.Message{quick, shellCall("rm -rf /w/src", "", 0)}, "src/seal.go +1/-1 (written, then removed)", ""},
+		"file removed":   {[]compartments.Message{shellCall("rm /w/src/seal.go", "", 0)}, "src/seal.go (removed)", "seal.go (removed)"},
 	} {
 		ms := append([]compartments.Message{personSays("seal the letters of this week quicker, with the new wax")}, c.calls...)
 		tiers := parts(t, append(ms, agentText("That is how `quickRed` stands.")), len(ms)+1)[0].Tiers
