@@ -52,7 +52,7 @@ func (r *record) collectAsks(v *view) {
 		}
 		a.text, a.whole = ownWords(m)
 		var notes []string
-		if a.width < 24 {
+		if a.width < 24 && (a.width > 0 || m.speech.pasted == 0) { // a paste alone answers nothing
 			q, from, picked := answered(v, v.from+i, m.speech.own)
 			if from < v.from {
 				q = v.native(q)

@@ -9,7 +9,7 @@ import (
 // decides whether a fact is kept. Phrases are in lower case.
 
 // announcers begin a sentence about what is about to be done.
-var announcers = []string{"let me", "i'll", "i will", "let's", "i'm going to", "first, let", "i need to", "next, i", "i should", "now ", "actually, let", "i have to", "time to",
+var announcers = []string{"let me", "i'll", "i will", "let's", "i'm going to", "first, let", "i need to", "next, i", "i should", "now ", "actually, let", "i have to", "time to", "this is going to", "this will be",
 	"让我", "我来", "现在", "接下来", "我将", "我会", "먼저", "이제", "では", "まず", "次に", "vou ", "agora", "vamos", "voy a", "ahora", "je vais", "maintenant", "ich werde", "jetzt", "lass mich"}
 
 // chatOpeners begin a sentence that announces, agrees or sounds out.

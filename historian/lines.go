@@ -259,7 +259,12 @@ func (r *record) outcomeLines(add func(line)) {
 			} else if k > 1 {
 				prio -= 8
 			}
-			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, open: m.option, dim: compartments.Narrative, forms: [levels][]string{sizes(m.text, 340, 230, 140, 90), sizes(m.text, 200, 120, 80), sizes(m.text, 130, 80)}})
+			forms := [levels][]string{sizes(m.text, 340, 230, 140, 90), sizes(m.text, 200, 120, 80), sizes(m.text, 130, 80)}
+			if o.objected != 0 { // what the user did not want is of little use in its details
+				prio -= 10
+				forms[atCompact] = nil
+			}
+			add(line{sec: secOutcome, prio: prio, ord: m.ord, seq: 1 + m.seq, open: m.option, dim: compartments.Narrative, forms: forms})
 		}
 		for k, c := range o.caveats {
 			prio := 61 - k

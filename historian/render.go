@@ -224,6 +224,10 @@ func (r *record) tidings(compact *page, count func(string) int) []tiding {
 				}
 			}
 			t.text, _, _ = strings.Cut(t.text, objectedMark)
+		case secGit:
+			if t.text, t.worth = shorten(r.commit(), commitExtent), 16; t.text == "" || !r.silent() || !strings.Contains(l.text, t.text) {
+				continue
+			}
 		case secMended:
 			t.text, t.worth = "passes now: "+l.text, 20
 		case secWhy, secOpen:

@@ -138,7 +138,9 @@ func (r *record) lead() int {
 // what was done.
 func (r *record) result(limit int) string {
 	switch {
-	case len(r.outcomes) > 0:
+	case r.silent() && r.commit() != "":
+		return shorten(r.commit(), limit)
+	case len(r.outcomes) > 0 && !r.silent():
 		return shorten(brief(r.outcomes[r.outcome].main), limit)
 	case r.state != nil && !r.loose && (width(r.state.text) >= 24 || countNames(r.state.text) > 0):
 		return shorten(r.state.text, limit)
@@ -149,6 +151,16 @@ func (r *record) result(limit int) string {
 		return shorten(s, limit)
 	}
 	return shorten(r.deed(), limit)
+}
+
+// commit is the title of the newest commit.
+func (r *record) commit() string {
+	for i := len(r.git) - 1; i >= 0; i-- {
+		if r.git[i].hash != "" && r.git[i].text != "" {
+			return r.git[i].text
+		}
+	}
+	return ""
 }
 
 // deed is what was done in a run that says nothing of it.

@@ -225,8 +225,19 @@ func (s *speech) sort(text string, told map[string]bool) {
 			closes++
 		}
 	}
+	traced := traces(lines)
+	shell := false // behind a prompt: what the command printed
 	for i, l := range lines {
 		t := strings.TrimSpace(l)
+		last := i+1 == len(lines) || strings.TrimSpace(lines[i+1]) == ""
+		switch {
+		case t == "":
+			shell = false
+		case len(lines) > 1 && (prompted(t) || !last && (t[0] == '~' || t[0] == '/') && prompted(strings.TrimSpace(lines[i+1]))):
+			shell = true // some prompts say the folder on a line of its own
+		case last && remark(t):
+			shell = false
+		}
 		if strings.HasPrefix(t, "```") && closes > 1 {
 			fenced = !fenced
 			continue
@@ -238,7 +249,7 @@ func (s *speech) sort(text string, told map[string]bool) {
 			own = append(own, "")
 			continue
 		}
-		if !fenced && !quotes(t, told) && !pastedLine(l, len(lines) == 1) {
+		if !fenced && !shell && !traced[i] && !(len(traced) > 0 && banner(t)) && !quotes(t, told) && !pastedLine(l, len(lines) == 1) {
 			own = append(own, t)
 			continue
 		}
@@ -249,6 +260,9 @@ func (s *speech) sort(text string, told map[string]bool) {
 			score = 4
 		} else if hasAny(low, weakErrors) {
 			score = 3
+		}
+		if prompted(t) {
+			t = typed(t)
 		}
 		if score > best {
 			if best > 1 {
@@ -346,18 +360,10 @@ func pastedLine(line string, alone bool) bool {
 	if alone {
 		return false
 	}
-	for _, prompt := range [...]string{"➜ ", "❯ ", "$ ", "% ", "PS C:\\", ">>> "} {
-		if strings.HasPrefix(t, prompt) {
-			return true
-		}
-	}
-	if len(t) >= 10 && stamped(t) {
+	if prompted(t) || framed(t) || len(t) >= 10 && stamped(t) {
 		return true
 	}
-	if strings.HasPrefix(t, "at ") && strings.Contains(t, "(") && strings.Contains(t, ":") || strings.HasPrefix(t, `File "`) && strings.Contains(t, ", line ") {
-		return true
-	}
-	if inFile(t) {
+	if r, _ := utf8.DecodeRuneInString(t); inFile(t) || r >= 0x2500 && r <= 0x257f || r >= 0x2800 && r <= 0x28ff { // frames and spinners of a screen
 		return true
 	}
 	if len(t) < 24 {
@@ -374,6 +380,74 @@ func pastedLine(line string, alone bool) bool {
 		}
 	}
 	return letter*10 < all*6
+}
+
+// prompted reports a line that begins with the prompt of a shell.
+func prompted(t string) bool {
+	for _, prompt := range [...]string{"➜ ", "❯ ", "$ ", "% ", "PS C:\\", ">>> "} {
+		if strings.HasPrefix(t, prompt) {
+			return true
+		}
+	}
+	return t == "➜" || t == "❯"
+}
+
+// typed is what was typed behind a prompt.
+func typed(t string) string {
+	for _, sign := range [...]string{"➜ ", "❯ ", "✗ ", "✘ "} {
+		if at := strings.LastIndex(t, sign); at >= 0 {
+			t = strings.TrimSpace(t[at+len(sign):])
+		}
+	}
+	if folder, rest, ok := strings.Cut(t, " git:("); ok && !strings.Contains(folder, " ") {
+		_, t, _ = strings.Cut(rest, ")")
+	}
+	if t = strings.TrimSpace(t); t == "" || t[0] == '$' {
+		return t
+	}
+	return "$ " + t
+}
+
+// banner reports a line that a runtime prints around a crash.
+func banner(t string) bool {
+	return starts(t, []string{"Node.js v", "Waiting for the debugger", "Debugger attached", "Bun v", "npm ERR! ", "npm error "})
+}
+
+// framed reports a frame of a stack.
+func framed(t string) bool {
+	return strings.HasPrefix(t, "at ") && strings.Contains(t, "(") && strings.Contains(t, ":") || strings.HasPrefix(t, `File "`) && strings.Contains(t, ", line ")
+}
+
+// remark reports a line right below what a command printed that a person added: words
+// that no program prints, in small letters and without a number.
+func remark(t string) bool {
+	r, _ := utf8.DecodeRuneInString(t)
+	return question(t) || wide(r) || unicode.IsLower(r) && strings.Count(t, " ") > 0 && !hasDigit(t) && !strings.Contains(t, ":") && !strings.Contains(t, "/")
+}
+
+// traces marks the lines of a stack trace around its frames: the quoted source, the
+// complaint, and the fields of the error.
+func traces(lines []string) map[int]bool {
+	out := map[int]bool{}
+	trace := func(i int) bool {
+		t := strings.TrimSpace(lines[i])
+		if t == "" {
+			return i > 0 && i+1 < len(lines) && out[i-1] != out[i+1] // the gap between source and complaint
+		}
+		return lines[i][0] == ' ' || lines[i][0] == '\t' || strongError(t) || t == "}" || t == "{" || strings.HasPrefix(t, "node:") || strings.HasPrefix(t, "Traceback ") || inFile(t)
+	}
+	for i, l := range lines {
+		if !framed(strings.TrimSpace(l)) {
+			continue
+		}
+		for k := i - 1; k >= 0 && !out[k] && (trace(k) || strings.TrimSpace(lines[k]) == "" && k > 0 && lines[k-1] != "" && lines[k-1][0] == ' '); k-- {
+			out[k] = true
+		}
+		for k := i + 1; k < len(lines) && !out[k] && strings.TrimSpace(lines[k]) != "" && trace(k); k++ {
+			out[k] = true
+		}
+	}
+	return out
 }
 
 // stamped reports a line that begins with a date or a time of day.

@@ -219,7 +219,11 @@ func (r *record) gitLines(add func(line)) {
 			facts := r.git[max(0, len(r.git)-n):]
 			var parts []string
 			for i := range facts {
-				parts = append(parts, facts[i].show(level))
+				part := facts[i].show(level)
+				if level == atCompact && facts[i].hash != "" && r.silent() {
+					part = strings.TrimSpace(part + " " + shorten(facts[i].text, commitExtent))
+				}
+				parts = append(parts, part)
 			}
 			s := strings.Join(parts, "; ")
 			if n < len(r.git) {
@@ -231,6 +235,18 @@ func (r *record) gitLines(add func(line)) {
 	add(line{sec: secGit, prio: 89, dim: compartments.Provenance, probe: r.git[len(r.git)-1].key(), forms: [levels][]string{
 		series(len(r.git), list(atFull), 8, 5, 3, 1), series(len(r.git), list(atDense), 5, 3, 1), series(len(r.git), list(atCompact), 4, 2, 1)}})
 }
+
+// commitExtent is the room that the title of a commit takes at compact.
+const commitExtent = 60
+
+// silent reports a record whose outcome says only that something is done: the title of
+// a commit says what.
+func (r *record) silent() bool {
+	return r.state == nil && len(r.outcomes) > 0 && courtesy(r.outcomes[r.outcome].main)
+}
+
+// courtesy reports a text that says no more than that something is done.
+func courtesy(s string) bool { return width(s) < 24 && countNames(s) == 0 }
 
 func (g *gitFact) key() string {
 	if g.hash != "" {
