@@ -19,6 +19,7 @@ type ask struct {
 	width     int
 	answering bool  // a question, an offer, or a choice of options
 	picked    bool  // of options by their numbers
+	pasted    bool  // nothing but what was pasted: a complaint to look into
 	replying  bool  // so few words that what the agent said last stands with them
 	weights   []int // of each unit, for where there is room for some of them only
 }
@@ -65,6 +66,7 @@ func (r *record) collectAsks(v *view) {
 		if m.speech.interrupted {
 			notes = append(notes, "after stopping the turn")
 		}
+		a.pasted = a.width == 0 && m.speech.pasted > 1
 		if m.speech.pasted > 0 {
 			note := "pasted " + itoa(m.speech.pasted) + " lines"
 			if m.speech.pasted == 1 {

@@ -216,3 +216,41 @@ func TestGreeting(t *testing.T) {
 		}
 	}
 }
+
+// TestDoneSaysTheCommit: where an outcome says no more than that it is done, compact says
+// the title of the commit, and the anchor and the title of a run that goes on do too.
+func TestDoneSaysTheCommit(t *testing.T) {
+	ms := []compartments.Message{
+		personSays("move the files of the seal to where they belong, old and new ones"),
+		agentText("I look at `seal.go` first."),
+		editCall("/w/src/seal.go", "wax := red()", "wax := green()"),
+		shellCall("git commit -am 'x'", "[main 1a2b3c4] Move wax and stamp into seal/core", 0),
+		agentText("Done."),
+	}
+	list := parts(t, ms, 2, 3)
+	if list[1].Title != "(cont. of [1]) Move wax and stamp into seal/core" {
+		t.Errorf("title %q", list[1].Title)
+	}
+	for _, tier := range [...]compartments.Tier{compartments.TierCompact, compartments.TierAnchor} {
+		if text := list[1].Tiers[tier].Text; !strings.Contains(text, "Move wax and stamp into seal/core") {
+			t.Errorf("%s says not what was committed:\n%s", tier, text)
+		}
+	}
+}
+
+// TestObjectedInBrief: of what the user did not want, compact has the main sentence and
+// not its details.
+func TestObjectedInBrief(t *testing.T) {
+	ms := []compartments.Message{
+		personSays("undo that, and propose where each file of the seal should go"),
+		shellCall("git checkout -- src/seal.go", "", 0),
+		agentText("All of them could go into one folder of `lib/`.\n\n- `wax.go`: colours of wax\n- `stamp.go`: pressing of stamps\n- `lid.go`: opening and closing"),
+		personSays("no, that is horrible. wax and stamp go to core, lid goes to box"),
+		editCall("/w/src/seal.go", "wax := red()", "wax := green()"),
+		agentText("`wax.go` and `stamp.go` are in core now, `lid.go` is in box."),
+	}
+	text := parts(t, ms, 6)[0].Tiers[compartments.TierCompact].Text
+	if strings.Contains(text, "pressing of stamps") || !strings.Contains(text, "`lid.go` is in box") {
+		t.Errorf("compact tells what the user did not want:\n%s", text)
+	}
+}

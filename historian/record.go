@@ -171,7 +171,7 @@ func compile(v *view, force *request) *record {
 		r.hostOnly = r.hostOnly && ms[i].who == host
 	}
 	lead := r.lead()
-	if !r.hostOnly && force != nil && (lead < 0 || r.asks[lead].width < 12 && !r.asks[lead].replying || v.opensInTurn()) {
+	if !r.hostOnly && force != nil && (lead < 0 || r.asks[lead].width < 12 && !r.asks[lead].replying && !r.asks[lead].pasted || v.opensInTurn()) {
 		r.force = &request{force.ord, force.title, v.native(force.title)}
 	}
 	r.collectOutcomes(v)

@@ -246,7 +246,10 @@ func (r *record) silent() bool {
 }
 
 // courtesy reports a text that says no more than that something is done.
-func courtesy(s string) bool { return width(s) < 24 && countNames(s) == 0 }
+func courtesy(s string) bool {
+	s = strings.ToLower(strings.Trim(s, " !.…✅🎉！。"))
+	return slices.Contains(openers, s) || width(s) < 6 && countNames(s) == 0
+}
 
 func (g *gitFact) key() string {
 	if g.hash != "" {
