@@ -3,6 +3,8 @@ package historian
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ctxplugin/compartments"
 )
@@ -300,7 +302,7 @@ func answered(v *view, place int, own string) (text string, from int, picked boo
 			break
 		}
 	}
-	if len(units) == 0 {
+	if len(units) == 0 || v.greeted(from) {
 		return "", 0, false
 	}
 	var chosen []string
@@ -315,19 +317,39 @@ func answered(v *view, place int, own string) (text string, from int, picked boo
 	if len(chosen) > 0 {
 		return answers + strings.Join(chosen, "; "), from, true
 	}
+	// Of several questions and offers the one whose words the answer takes up, else the last.
+	put, most := -1, -1
 	for i := len(units) - 1; i >= 0; i-- {
-		if question(units[i].text) {
-			return answers + shorten(safe(units[i].text), 160), from, false
+		if t := units[i].text; question(t) || offers(t) && (i == len(units)-1 || units[i].num > 0) {
+			n := shared(own, t)
+			if question(t) {
+				n = 2*n + 1
+			} else {
+				n *= 2
+			}
+			if n > most {
+				put, most = i, n
+			}
 		}
 	}
-	last := units[len(units)-1]
-	if hasAny(strings.ToLower(last.text), offers) {
-		return answers + shorten(safe(last.text), 160), from, false
+	if put >= 0 {
+		return answers + shorten(safe(units[put].text), 160), from, false
 	}
 	if o, ok := conclude(nil, units, 0, 0); ok {
 		return "after: " + shorten(o.main, 120), from, false
 	}
 	return "", 0, false
+}
+
+// shared counts the words of an answer that a question has.
+func shared(own, question string) int {
+	n, low := 0, strings.ToLower(question)
+	for _, w := range telling(own) {
+		if strings.Contains(low, w) {
+			n++
+		}
+	}
+	return n
 }
 
 // figures lists the small numbers of a short answer, at most three; none if there
@@ -343,7 +365,7 @@ func figures(own string) []int {
 			n = n*10%1000 + int(own[i]-'0')
 			i++
 		}
-		if i-start <= 2 {
+		if word, _ := utf8.DecodeRuneInString(own[i:]); i-start <= 2 && !unicode.IsLetter(word) || wide(word) { // "2nd", "5x" are no choice
 			out = append(out, n)
 		}
 	}

@@ -20,7 +20,8 @@ var chatOpeners = slices.Concat(announcers, []string{"great", "perfect", "sure",
 // openers say of what follows only that it is done or good.
 var openers = []string{"done", "perfect", "great", "excellent", "good", "nice", "all done", "fixed", "okay", "ok", "got it", "sure", "完成", "完成了", "好的", "搞定", "完了しました", "완료", "완료했습니다", "pronto", "feito", "listo", "hecho", "fertig", "erledigt", "fait", "c'est fait", "voilà"}
 
-var offers = []string{"let me know", "would you like", "do you want", "want me to", "shall i", "should i", "feel free", "if you want", "if you'd like", "happy to", "i can also", "ready to", "next steps", "just say", "tell me",
+// offerWords say what the agent could do if it were told to, or wait for what is next.
+var offerWords = []string{"ready for the", "ready for your", "whenever you are", "let me know how", "let me know", "would you like", "do you want", "want me to", "shall i", "should i", "feel free", "if you want", "if you'd like", "happy to", "i can also", "ready to", "next steps", "just say", "tell me",
 	"需要我", "要不要", "如果你", "如果您", "원하시면", "원하신다면", "할까요", "必要であれば", "しましょうか", "se quiser", "quer que", "si quieres", "voulez-vous", "souhaitez", "wenn du", "möchtest du", "soll ich"}
 
 var causes = []string{"because", "since ", "due to", "caused by", "root cause", "the problem", "the issue", "reason", "turns out", "so that", "therefore", "which means", "that's why", "this means", "the bug", "the culprit",

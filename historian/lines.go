@@ -316,7 +316,7 @@ func (r *record) openLines(add func(line)) {
 			forms[atDense] = append(forms[atDense], "question: "+s)
 		}
 		prio, brief := 87, 0
-		if hasAny(strings.ToLower(q.text), offers) { // the work can go on without an answer
+		if offers(q.text) { // the work can go on without an answer
 			prio, brief = 73, 54
 		}
 		add(line{sec: secOpen, prio: prio, brief: brief, ord: q.ord, seq: 1, dim: compartments.OpenWork, probe: q.text, forms: forms})

@@ -61,7 +61,7 @@ func (r *record) collectOpen(v *view) {
 	if q == nil {
 		return
 	}
-	if v.to < len(v.ms) && v.ms[v.to].who == person { // who was asked has spoken, and what came of it stands there
+	if v.reply(v.to-1) != nil { // who was asked has spoken, and what came of it stands there
 		for i := range r.outcomes {
 			r.outcomes[i].drop(q)
 		}
@@ -95,7 +95,7 @@ func openQuestion(ms []message) *said {
 			}
 		}
 		for j := len(units) - 1; j >= 0; j-- {
-			if question(units[j].text) || j == len(units)-1 && hasAny(strings.ToLower(units[j].text), offers) {
+			if question(units[j].text) || j == len(units)-1 && offers(units[j].text) {
 				if text := fact(units[j].text); text != "" {
 					return &said{ord: ms[i].ord, text: text}
 				}

@@ -88,3 +88,60 @@ func TestOpenThatIsClosed(t *testing.T) {
 		})
 	}
 }
+
+// TestOffersStayOpen: what the agent could do is open and no outcome, also with a closing
+// sentence behind it; a question that the user has answered is neither.
+func TestOffersStayOpen(t *testing.T) {
+	work := shellCall("./stamp --all", "stamped", 0)
+	said := "All letters are stamped with `wax.go` now.\n\n"
+	for name, c := range map[string]struct{ text, open, gone string }{
+		"closing sentence":  {said + "If you want, I can also:\n- dry the `lid.go` seals\n- count the letters\n\nLet me know how to proceed!", "dry the `lid.go` seals", ""},
+		"once it is clear":  {said + "Once you clarify, I can run checks like:\n- dry the `lid.go` seals\n- count the letters", "dry the `lid.go` seals", ""},
+		"waits for what is": {said + "Ready for the next batch whenever you are!", "", "next batch"},
+	} {
+		full := parts(t, []compartments.Message{personSays("stamp all letters of this week with the new wax"), work, agentText(c.text)}, 3)[0].Tiers[compartments.TierFull].Text
+		outcome, open, _ := strings.Cut(full, "\nOpen:")
+		if strings.Contains(outcome, "lid.go` seals") || !strings.Contains(open, c.open) || c.gone != "" && strings.Contains(outcome, c.gone) {
+			t.Errorf("%s: want %q open:\n%s", name, c.open, full)
+		}
+	}
+	ask := agentText("The wax of `wax.go` is soft. What is the symptom? It melts at noon, as the log of the stamp says.")
+	for said, kept := range map[string]bool{"the stamp does not hold on the letters at all": false, "1. it slips off the letters all the time": true} {
+		full := parts(t, []compartments.Message{personSays("look at the wax of this week, something is off"), work, ask, personSays(said), work}, 5)[0].Tiers[compartments.TierFull].Text
+		if strings.Contains(full, "What is the symptom?") != kept {
+			t.Errorf("answered by %q: the question stands is %v, want %v:\n%s", said, !kept, kept, full)
+		}
+	}
+	// Machine text between the question and the answer changes nothing.
+	r := rangeFrom([]compartments.Message{personSays("stamp all letters of this week with the new wax"), work, agentText("They are stamped. Shall I seal them too?"),
+		personSays("[Request interrupted by user]"), personSays("first look at the lid, it is loose"), work, agentText("The lid is shut.")})
+	v, err := testBuiltin().look(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.to = 3
+	if c, _, _, _ := testBuiltin().write(v, r, nil); strings.Contains(c.Tiers[compartments.TierFull].Text, "question to the user") {
+		t.Errorf("a question that the user passed over is open:\n%s", c.Tiers[compartments.TierFull].Text)
+	}
+}
+
+// TestWhatIsAnswered: a short answer goes with the offer whose words it takes up; an
+// ordinal or a factor is no number of an option, and a greeting asks nothing.
+func TestWhatIsAnswered(t *testing.T) {
+	offers := "The letters are sealed.\n\n1. If you want, I can do a second pass over the typos.\n2. If you want this kept, I can prepare a commit."
+	for said, want := range map[string]string{
+		"2nd pass please": "(answering: If you want, I can do a second pass over the typos.)",
+		"2":               "(answering: If you want this kept, I can prepare a commit.)",
+		"yes, 2)":         "(answering: If you want this kept, I can prepare a commit.)",
+		"2番":              "(answering: If you want this kept, I can prepare a commit.)",
+	} {
+		full := parts(t, []compartments.Message{personSays("seal the letters of this week with wax"), agentText(offers), personSays(said), shellCall("./seal", "", 0)}, 4)[0].Tiers[compartments.TierFull].Text
+		if !strings.Contains(full, want) {
+			t.Errorf("%q: want %q:\n%s", said, want, full)
+		}
+	}
+	list := parts(t, []compartments.Message{personSays("hi"), agentText("Hello! What can I do for you today?"), personSays("trace host.example"), shellCall("traceroute host.example", "1 host.example 2 ms", 0), agentText("The route to `host.example` has one hop.")}, 5)
+	if list[0].Title != "trace host.example" {
+		t.Errorf("a greeting is part of the title: %q", list[0].Title)
+	}
+}

@@ -115,7 +115,11 @@ func (r *record) collectOutcomes(v *view) {
 		if end.did || solves(units) || end.worked && !asks(units) {
 			weight = 2
 		}
-		if next := v.reply(v.from + last); next != nil && objects(next.speech.own) {
+		next := v.reply(v.from + last)
+		if next != nil && !pointByPoint(next.speech.own) { // what was asked has an answer
+			o.more = slices.DeleteFunc(o.more, func(s said) bool { return question(s.text) })
+		}
+		if next != nil && objects(next.speech.own) {
 			o.objected = next.ord
 			weight = 0
 			if !end.did && end.acts < 4 { // what the user wants instead stands behind it
@@ -144,6 +148,22 @@ func (v *view) opens(place int) bool {
 	return true
 }
 
+// pointByPoint reports an answer that needs the questions beside it: "1. yes 2. no".
+func pointByPoint(own string) bool { return own != "" && own[0] >= '0' && own[0] <= '9' }
+
+// greeted reports whether what the agent said at a place only returned a greeting.
+func (v *view) greeted(place int) bool {
+	for i := place - 1; i >= 0; i-- {
+		switch m := &v.ms[i]; m.who {
+		case agent:
+			return false
+		case person:
+			return width(m.speech.own) < 12 && v.opens(i)
+		}
+	}
+	return false
+}
+
 // reply is the message of a person right behind a place of the range; nil if there is
 // none.
 func (v *view) reply(place int) *message {
@@ -161,7 +181,7 @@ func (v *view) reply(place int) *message {
 // asks reports a text that ends with something for the user to decide.
 func asks(units []unit) bool {
 	for _, u := range units[max(0, len(units)-5):] {
-		if question(u.text) || hasAny(strings.ToLower(u.text), offers) {
+		if question(u.text) || offers(u.text) {
 			return true
 		}
 	}
@@ -169,17 +189,28 @@ func asks(units []unit) bool {
 }
 
 // offered is the place at which a text ends in a list of what the agent could do next,
-// with its introduction; behind the last unit where it does not.
+// with its introduction; behind the last unit where it does not. A closing sentence may
+// stand behind the list.
 func offered(units []unit) int {
-	for i := len(units) - 2; i >= 0; i-- {
+	end := len(units)
+	for end > 2 && len(units)-end < 2 && units[end-1].kind == unitProse && (offers(units[end-1].text) || question(units[end-1].text)) {
+		end--
+	}
+	for i := end - 2; i >= 0; i-- {
 		if u := &units[i]; u.kind != unitBullet && u.kind != unitRow || units[i+1].kind != u.kind {
-			if (strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "：")) && hasAny(strings.ToLower(u.text), offers) {
+			if (strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "：")) && offers(u.text) {
 				return i
 			}
 			break
 		}
 	}
 	return len(units)
+}
+
+// offers reports a text that says what the agent could do if it were told to.
+func offers(s string) bool {
+	low := strings.ToLower(s)
+	return hasAny(low, offerWords) || strings.HasPrefix(low, "once you ") && hasAny(low, []string{"i can ", "i'll ", "i will "})
 }
 
 // solves reports a text that has a heading for what was wrong or what mends it.
@@ -266,7 +297,7 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 					prefix = strings.TrimRight(u.text, ":!.") + ": "
 					used[i], titled = true, true
 				}
-			case pass == 0 && (hasAny(low, offers) || question(u.text)):
+			case pass == 0 && (offers(u.text) || question(u.text)):
 			case pass == 0 && starts(low, chatOpeners) && countNames(u.text) == 0 && width(u.text) < 80:
 			case strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "："):
 				text, taken := joinBullets(units, i)
@@ -301,7 +332,7 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 		if i < len(units)-3 && (extent(u.text) > 100 || !hasAny(low, negations)) || len(o.caveats) == 4 {
 			continue
 		}
-		if used[i] || question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) || !hasAny(low, caveats) && !hasAny(low, negations) || u.kind == unitHeader {
+		if used[i] || question(u.text) || strings.HasSuffix(u.text, ":") || offers(u.text) || !hasAny(low, caveats) && !hasAny(low, negations) || u.kind == unitHeader {
 			continue
 		}
 		if text := fact(u.text); text != "" {
@@ -326,7 +357,7 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 		if hasAny(low, negations) {
 			s += 3
 		}
-		if hasAny(low, offers) {
+		if offers(u.text) {
 			s -= 8
 		} else if question(u.text) {
 			s -= 4

@@ -70,7 +70,7 @@ func (r *record) collectWhy(v *view) {
 			if hasAny(low, hedges) {
 				n--
 			}
-			if question(u.text) || strings.HasSuffix(u.text, ":") || hasAny(low, offers) {
+			if question(u.text) || strings.HasSuffix(u.text, ":") || offers(u.text) {
 				n -= 4
 			}
 			if !cause && !rejected && !hasAny(low, negations) {
