@@ -1,6 +1,7 @@
 package historian
 
 import (
+	"slices"
 	"strings"
 
 	"ctxplugin/compartments"
@@ -284,7 +285,11 @@ func (r *record) outcomeLines(add func(line)) {
 	}
 	if r.stopped {
 		text := "the user stopped this turn"
-		add(line{sec: secOutcome, prio: 88, ord: r.last, seq: 1 << 20, dim: compartments.Uncertainty, forms: [levels][]string{{text}, {text}, {text}}})
+		forms := [levels][]string{{text}, {text}, {text}}
+		if slices.ContainsFunc(r.failures, func(f failure) bool { return f.half }) {
+			forms[atCompact] = nil // the command that was stopped says so
+		}
+		add(line{sec: secOutcome, prio: 88, ord: r.last, seq: 1 << 20, dim: compartments.Uncertainty, forms: forms})
 	}
 }
 

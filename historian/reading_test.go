@@ -199,9 +199,23 @@ func TestHalfDone(t *testing.T) {
 	}
 	c := write(ms)
 	for _, tier := range []compartments.Tier{compartments.TierFull, compartments.TierDense, compartments.TierCompact} {
-		if text := c.Tiers[tier].Text; !strings.Contains(text, "'conf delete log && conf commit' → Request interrupted by user for tool use, may be half done") || !strings.Contains(text, "conf set log=1") {
+		want := "'conf delete log && conf commit' → Request interrupted by user for tool use, may be half done"
+		if tier == compartments.TierCompact {
+			want = "stopped, maybe half done: conf delete log && conf commit"
+		}
+		if text := c.Tiers[tier].Text; !strings.Contains(text, want) || !strings.Contains(text, "conf set log=1") {
 			t.Errorf("%v:\n%s", tier, text)
 		}
+	}
+	if text := c.Tiers[compartments.TierAnchor].Text; !strings.Contains(text, "maybe half done: conf delete log && conf commit") {
+		t.Errorf("the anchor:\n%s", text)
+	}
+	crowd := ms[:2:2]
+	for _, n := range []string{"north", "south", "east", "west", "upper", "lower"} {
+		crowd = append(crowd, agentText("The `"+n+"Gate` of the depot is the cause, because `"+n+"Lamp` asks for `"+n+".status` every second."), shellCall("probe --gate "+n, n+".status: refused by "+n+"Gate", 1))
+	}
+	if text := write(append(crowd, stopped)).Tiers[compartments.TierCompact].Text; !strings.Contains(text, "stopped, maybe half done: conf delete log && conf commit") {
+		t.Errorf("among much else:\n%s", text)
 	}
 	x, err := testBuiltin().Read(t.Context(), rangeFrom(ms))
 	if err != nil {

@@ -233,7 +233,9 @@ func (r *record) tidings(compact *page, count func(string) int) []tiding {
 		case secWhy, secOpen:
 			t.worth = 14
 		case secFailed:
-			t.text, t.worth = "failed: "+l.text, 10
+			if t.text, t.worth = "failed: "+l.text, 10; strings.HasPrefix(l.text, halfDone) {
+				t.text, t.worth = l.text, 36
+			}
 		case secSteps, secDelegated, secRan:
 			t.worth = 8
 		default:

@@ -76,8 +76,8 @@ func (r *record) failureLines(add func(line)) {
 			return strings.TrimSpace(s + count + " " + tail)
 		}
 		compact := []string{text(-48, 90, mark), text(-30, 60, mark)}
-		if f.half {
-			compact = slices.Insert(compact, 0, text(-80, 60, mark))
+		if f.half { // what was begun, in full: half of it may be there
+			compact = []string{halfDone + told(f.what, 110), halfDone + told(f.what, 70)}
 		}
 		if f.tests != "" { // which ones is what the work goes on with
 			compact = slices.Insert(compact, 0, text(-40, min(150, 34+extent(f.tests)), mark))
@@ -85,12 +85,26 @@ func (r *record) failureLines(add func(line)) {
 		if !open {
 			compact = []string{text(-30, 60, mark)}
 		}
-		add(line{sec: secFailed, prio: prio, ord: f.ord, dim: compartments.Failures, probe: f.line, forms: [levels][]string{
+		add(line{sec: secFailed, prio: prio, must: f.half, ord: f.ord, dim: compartments.Failures, probe: f.line, forms: [levels][]string{
 			{text(150, 220, state), text(100, 160, state), text(60, 100, state)},
 			{text(80, 140, brief), text(50, 90, brief)},
 			compact,
 		}})
 	}
+}
+
+// halfDone begins what compact says of a change that was stopped.
+const halfDone = "stopped, maybe half done: "
+
+// told is a command in so much room, without the shell on another machine that it is
+// given to.
+func told(what string, room int) string {
+	if _, script, ok := strings.Cut(what, " '"); ok && strings.HasPrefix(what, "ssh ") {
+		what = strings.TrimSuffix(script, "'")
+	} else if _, script, ok := strings.Cut(what, ` "`); ok && strings.HasPrefix(what, "ssh ") {
+		what = strings.TrimSuffix(script, `"`)
+	}
+	return shorten(what, room)
 }
 
 // mendedLines says what passes now that an earlier entry shows as failing: that
