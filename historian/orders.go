@@ -85,6 +85,9 @@ func ruleIn(s string) (best order, from, to int) {
 	if len(s) > 1200 || question(s) {
 		return noOrder, 0, 0
 	}
+	if o := beforeOrder(s); o != noOrder {
+		best, to = o, len(s)
+	}
 	for _, c := range clauses(s) {
 		o := wideOrder(s[c.from:c.to])
 		if o < ban && !(c.aside && len(c.words) > 0 && c.words[0] == "not") { // "(not X)" tells things apart

@@ -130,7 +130,7 @@ func ownSentences(own string) []string {
 	var para []string
 	flush := func() {
 		if len(para) > 0 {
-			out = append(out, sentences(strings.Join(para, " "), true)...)
+			out = append(out, apart(sentences(strings.Join(para, " "), true))...)
 			para = para[:0]
 		}
 	}
@@ -164,12 +164,35 @@ func ownSentences(own string) []string {
 		if structured {
 			flush()
 			t = strings.TrimSpace(strings.TrimLeft(t[bulletLen(t):], "#"))
-			out = append(out, sentences(t, true)...)
+			out = append(out, apart(sentences(t, true))...)
 			continue
 		}
 		para = append(para, t)
 	}
 	flush()
+	return out
+}
+
+// apart cuts sentences where several blanks stand behind their end: what follows begins
+// in small letters with many people.
+func apart(list []string) []string {
+	var out []string
+	for _, s := range list {
+		for {
+			at := -1
+			for _, end := range [...]string{".  ", "!  ", "?  "} {
+				if i := strings.Index(s, end); i >= 0 && (at < 0 || i < at) {
+					at = i
+				}
+			}
+			if at < 0 {
+				break
+			}
+			out = append(out, s[:at+1])
+			s = strings.TrimLeft(s[at+1:], " ")
+		}
+		out = append(out, s)
+	}
 	return out
 }
 

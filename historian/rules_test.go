@@ -51,6 +51,27 @@ func TestRules(t *testing.T) {
 		{"메일 서버 설정은 건드리지 마세요.", "메일 서버 설정은 건드리지 마세요.", ban},
 		{"the importer reads the whole upload into memory and gets killed on the large files of the night shift, so please make it stream, but never hold a transaction open",
 			"never hold a transaction open", ban},
+		// what comes before an act: consent, and what is to be done each time
+		{"ask me before pushing.", "ask me before pushing.", ban},
+		{"check with me first before you merge", "check with me first before you merge", ban},
+		{"get my approval before touching prod", "get my approval before touching prod", ban},
+		{"wait for my ok, then deploy", "wait for my ok, then deploy", ban},
+		{"hands off the router", "hands off the router", ban},
+		{"nothing goes to main without review", "nothing goes to main without review", ban},
+		{"run the tests before you commit anything", "run the tests before you commit anything", lasting},
+		{"before committing, run make lint", "before committing, run make lint", lasting},
+		{"frag mich, bevor du pushst", "frag mich, bevor du pushst", ban},
+		{"pregúntame antes de subir", "pregúntame antes de subir", ban},
+		{"推送前先问我", "推送前先问我", ban},
+		{"提交前先跑测试", "提交前先跑测试", lasting},
+		{"プッシュの前に確認してください", "プッシュの前に確認してください", lasting},
+		{"커밋 전에 테스트를 실행하세요", "커밋 전에 테스트를 실행하세요", lasting},
+		{"I think we should look at the terminal, before fiddling with the router", "", noOrder},
+		{"look at the lid before the seal", "", noOrder},
+		{"it worked before you committed", "", noOrder},
+		{"run it again before i commit", "", noOrder},
+		{"ask me anything", "", noOrder},
+		{"by the way, the tests never worked on windows", "", noOrder},
 		// what only reports, asks or talks
 		{"p99 went from 40 ms to 900 ms whenever an import runs", "", noOrder},
 		{"no wait, that is the old file", "", noOrder},
@@ -181,5 +202,14 @@ func TestRulesAreTheUsers(t *testing.T) {
 	}
 	if full := c.Tiers[compartments.TierFull].Text; len(c.Spans) > 0 || strings.Contains(full, "EXACTLY ONE") {
 		t.Errorf("a complaint about the form of an answer counts as the user's words:\n%s", full)
+	}
+}
+
+// TestRuleBeforeBlanks: several blanks behind a rule end its sentence, also where the next
+// one begins in small letters.
+func TestRuleBeforeBlanks(t *testing.T) {
+	c := parts(t, []compartments.Message{personSays("never commit without signing.   use the other seal"), shellCall("seal", "", 0)}, 2)[0]
+	if got := spansOf(&c); !slices.Equal(got, []string{"never commit without signing."}) {
+		t.Errorf("spans %q", got)
 	}
 }
