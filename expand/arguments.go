@@ -56,9 +56,13 @@ func absent(format string, args ...any) error {
 }
 
 // readExpand reads the arguments of ctx_expand.
-func readExpand(raw []byte) (asked, error) {
+func readExpand(raw []byte) (asked, error) { return readAsked(ToolExpand, raw) }
+
+// readAsked reads what of the messages a call of a tool names, in the form of
+// ctx_expand.
+func readAsked(tool string, raw []byte) (asked, error) {
 	a := asked{part: -1}
-	object, err := readObject(ToolExpand, raw)
+	object, err := readObject(tool, raw)
 	if err != nil {
 		return a, err
 	}
@@ -120,11 +124,12 @@ func readExpand(raw []byte) (asked, error) {
 			return a, err
 		}
 	}
-	return a, a.check()
+	return a, a.check(tool)
 }
 
-// check refuses combinations that leave open what is meant.
-func (a *asked) check() error {
+// check refuses combinations that leave open what is meant to a call of a tool.
+func (a *asked) check(tool string) error {
+	one := func(o compartments.Ordinal) string { return fmt.Sprintf(`%s({"message": %d})`, tool, o) }
 	ranged := a.first != 0 || a.last != 0
 	named := a.message != 0 || a.id != ""
 	switch {
@@ -136,9 +141,9 @@ func (a *asked) check() error {
 	case a.first != 0 && a.last == 0 && named:
 		return refuse("first stands beside message, so it is not clear which is meant.")
 	case a.first != 0 && a.last == 0:
-		return refuse("last is missing; for one message write %s.", messageCall(a.first))
+		return refuse("last is missing; for one message write %s.", one(a.first))
 	case ranged && a.first == 0:
-		return refuse("first is missing; for one message write %s.", messageCall(a.last))
+		return refuse("first is missing; for one message write %s.", one(a.last))
 	}
 	switch {
 	case ranged && a.offset > 0:

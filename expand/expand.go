@@ -73,7 +73,7 @@ func (x *Expander) Call(ctx context.Context, v *View, tool string, arguments []b
 		form = searchForm
 		text, err = x.search(ctx, v.scene(), arguments, room)
 	default:
-		return Result{Text: fmt.Sprintf("There is no tool %s; there are %s and %s.", quote(clip(tool, 40)), ToolExpand, ToolSearch), IsError: true}, nil
+		return Result{Text: fmt.Sprintf("There is no tool %s; there are %s.", quote(clip(tool, 40)), toolNames()), IsError: true}, nil
 	}
 	var refused *refusal
 	if errors.As(err, &refused) {

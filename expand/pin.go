@@ -88,7 +88,7 @@ func readPin(raw []byte) (PinAsk, error) {
 	if err != nil {
 		return ask, refuse("the arguments are no JSON object: %s.", show(raw))
 	}
-	a, err := readExpand(rest)
+	a, err := readAsked(ToolPin, rest)
 	if err != nil {
 		return ask, err
 	}
@@ -103,7 +103,10 @@ func readPin(raw []byte) (PinAsk, error) {
 		ask.Compartment = a.first
 		return ask, nil
 	}
-	ask.First, ask.Last = min(a.first, a.last), max(a.first, a.last)
+	if a.last < a.first { // to read a range turned about does no harm, to keep one might
+		return ask, refuse("first %d is behind last %d; a range is written {\"first\": %d, \"last\": %d}.", a.first, a.last, a.last, a.first)
+	}
+	ask.First, ask.Last = a.first, a.last
 	return ask, nil
 }
 

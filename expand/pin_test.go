@@ -76,7 +76,6 @@ func TestReadPin(t *testing.T) {
 		`{"message": "57", "part": "2", "quote": " x\n"}`:    {Message: 57, Part: 2, Quote: " x\n"},
 		`{"message": "msg_4", "field": "output", "part": 0}`: {ID: "msg_4", Part: 0, Field: compartments.FieldOutput},
 		`{"first": 41, "last": 58}`:                          {First: 41, Last: 58, Part: -1},
-		`{"first": 58, "last": 41}`:                          {First: 41, Last: 58, Part: -1},
 		`{"first": "[41-58 compact]"}`:                       {First: 41, Last: 58, Part: -1},
 		`{"compartment": 41}`:                                {Compartment: 41, Part: -1},
 		`"{\"message\": 57}"`:                                {Message: 57, Part: -1},
@@ -87,8 +86,20 @@ func TestReadPin(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{``, `null`, `[]`, `{}`, `{"quote": "x"}`, `{"message": 0}`, `{"message": 1.5}`, `{"message": 1, "first": 2, "last": 3}`,
-		`{"first": 1, "last": 3, "quote": "x"}`, `{"message": 1, "quote": "  "}`, `{"message": 1, "quote": []}`, `{"message": 1, "offset": 3}`, `{"massage": 1}`} {
-		if _, refusal := ReadPin([]byte(raw)); !strings.Contains(refusal, "Accepted: {") {
+		`{"first": 1, "last": 3, "quote": "x"}`, `{"message": 1, "quote": "  "}`, `{"message": 1, "quote": []}`, `{"message": 1, "offset": 3}`, `{"massage": 1}`,
+		`{"first": 1}`, `{"last": 1}`, `{"first": 3, "last": 1}`} {
+		if _, refusal := ReadPin([]byte(raw)); !strings.Contains(refusal, "Accepted: {") || strings.Contains(refusal, ToolExpand) {
+			t.Errorf("%s: %q", raw, refusal)
+		}
+	}
+	for raw, want := range map[string]string{
+		`{"first": 58, "last": 41}`: `first 58 is behind last 41; a range is written {"first": 41, "last": 58}.`,
+		`{"first": "58-41"}`:        `first 58 is behind last 41; a range is written {"first": 41, "last": 58}.`,
+		`{"first": 58}`:             `last is missing; for one message write ctx_pin({"message": 58}).`,
+		`{"last": 58}`:              `first is missing; for one message write ctx_pin({"message": 58}).`,
+		`{"massage": 1}`:            `there is no argument "massage".`,
+	} {
+		if _, refusal := ReadPin([]byte(raw)); refusal != "ctx_pin: "+want+"\n"+pinForm+"\n" {
 			t.Errorf("%s: %q", raw, refusal)
 		}
 	}

@@ -189,7 +189,7 @@ func TestCall_BytesThatAreNoUTF8(t *testing.T) {
 }
 
 func TestCall_UnknownTool(t *testing.T) {
-	if r := investigation(t).call("ctx_fold", `{}`, 40_000); !r.IsError || !strings.Contains(r.Text, ToolSearch) {
+	if r := investigation(t).call("ctx_fold", `{}`, 40_000); !r.IsError || r.Text != `There is no tool "ctx_fold"; there are ctx_expand, ctx_search, ctx_pin and ctx_unpin.` {
 		t.Errorf("%+v", r)
 	}
 }

@@ -1,10 +1,22 @@
 package expand
 
+import "strings"
+
 // Definition describes a tool to the model.
 type Definition struct {
 	Name        string
 	Description string
 	InputSchema []byte // JSON Schema
+}
+
+// toolNames lists the tools in a sentence.
+func toolNames() string {
+	var names []string
+	for _, d := range Definitions() {
+		names = append(names, d.Name)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // Definitions are the tools of the model. The first two stay below 400 tokens

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"ctxplugin/compartments"
@@ -37,7 +38,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 		if err := p.force(ctx, batch, reason, m); err != nil {
 			return err
 		}
-	} else if !p.same && !p.copied() && m.Ripe(0, p.w, s) { // the same request asked again gets the same answer
+	} else if (!p.same || m.Asked) && !p.copied() && m.Ripe(0, p.w, s) { // the same request asked again gets the same answer
 		if err := p.perhaps(ctx, batch, m); err != nil {
 			return err
 		}
@@ -56,28 +57,58 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 
 // perhaps folds if that is worth while.
 func (p *pass) perhaps(ctx context.Context, batch *compartments.Batch, m decay.Moment) error {
+	w, err := p.weighUp(ctx, m)
+	if err != nil || !w.ok {
+		return err
+	}
+	p.inputs.Spacing = w.spacing
+	return p.fold(batch, w.option, w.reason)
+}
+
+// weighed is what came of weighing a fold that nothing forces.
+type weighed struct {
+	option  decay.Option
+	reason  compartments.Reason
+	spacing int
+	ok      bool
+	against string // why not, in words, if ok is false
+}
+
+// weighUp says whether a fold that nothing forces is worth while at a moment. What
+// stubs would save stays in view of the pass.
+func (p *pass) weighUp(ctx context.Context, m decay.Moment) (w weighed, err error) {
 	s := p.settings()
 	if err := p.thin(ctx); err != nil {
-		return err
+		return w, err
 	}
 	material := p.material(p.tailCut(p.v, decay.Tail(p.w.Usable, s)))
-	if !p.led(p.v, p.reach(&material)) || p.heldBack(&material) {
-		return nil
+	switch {
+	case !p.led(p.v, p.reach(&material)):
+		w.against = "the session begins with replies, and without a user message before it the newest one cannot follow a record"
+		return w, nil
+	case p.heldBack(&material):
+		w.against = fmt.Sprintf("the last fold was taken back, and nothing is written yet for messages behind %d", p.st.Undone)
+		return w, nil
+	case len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) && material.Unsettled == 0 && material.Saves <= 0:
+		w.against = "nothing new to render stands before the protected tail"
+		return w, nil
 	}
-	nothing := len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout) && material.Unsettled == 0 && material.Saves <= 0
-	if nothing || !m.Ripe(material.Tail, p.w, s) {
-		return nil
+	w.against = notWorth(m.Messages-material.Tail, p.w, s)
+	if !m.Ripe(material.Tail, p.w, s) {
+		return w, nil
 	}
 	if err := p.recall(ctx, &material); err != nil {
-		return err
+		return w, err
 	}
-	o := decay.Choose(&material, p.w.Budget, p.w.Budget*s.DemoteTo/1000, 0, s)
-	why, spacing, ok := m.Worthwhile(o, p.w, s)
-	if !ok {
-		return nil
-	}
-	p.inputs.Spacing = spacing
-	return p.fold(batch, o, why)
+	w.option = decay.Choose(&material, p.w.Budget, p.w.Budget*s.DemoteTo/1000, 0, s)
+	w.against = notWorth(m.Messages-w.option.After, p.w, s)
+	w.reason, w.spacing, w.ok = m.Worthwhile(w.option, p.w, s)
+	return w, nil
+}
+
+// notWorth says that a fold frees too little.
+func notWorth(gain int, w decay.Window, s decay.Settings) string {
+	return fmt.Sprintf("a fold would free %d tokens, and less than %d is not worth one", max(0, gain), decay.LeastGain(w.Usable, s))
 }
 
 // answered reports whether this very request was answered before with the plan in

@@ -33,8 +33,9 @@ type Explained struct {
 	Tokens      int                        `json:"tokens"`    // at that tier, its heading apart; of an index line its share
 	RawTokens   int                        `json:"rawTokens"` // of the messages themselves
 	Importance  int                        `json:"importance"`
-	Retention   string                     `json:"retention"`
-	Highest     string                     `json:"highest"` // of the tiers that policy allowed at the fold that rendered it, or allows now
+	Retention   string                     `json:"retention"` // its class now
+	Class       string                     `json:"class"`     // that it had at the fold that rendered it
+	Highest     string                     `json:"highest"`   // of the tiers that policy allowed at the fold that rendered it, or allows now
 	Lowest      string                     `json:"lowest"`
 	Floors      map[string]int             `json:"floors,omitempty"` // permille by setting, of that fold, or as they are now
 	Eased       bool                       `json:"eased,omitempty"`  // that fold had no room for them, so that they do not hold this one
@@ -82,7 +83,7 @@ type OutOfView struct {
 // a negative number for all. It changes nothing.
 func (s *Sessions) Explain(ctx context.Context, id compartments.SessionID, turning compartments.CompartmentID) (Explanation, error) {
 	var out Explanation
-	err := s.with(ctx, id, func(se *Session) error {
+	err := s.current(ctx, id, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}
@@ -139,7 +140,7 @@ func (a *archive) explain(turning compartments.CompartmentID) (Explanation, erro
 
 func (a *archive) explained(c *compartments.Compartment) Explained {
 	return Explained{Compartment: c.ID, First: c.First, Last: c.Last, Title: c.Title, Tier: compartments.TierRaw.String(), Tokens: c.RawTokens,
-		RawTokens: c.RawTokens, Importance: c.Importance, Retention: c.Retention.String(), Pair: -1}
+		RawTokens: c.RawTokens, Importance: c.Importance, Retention: c.Retention.String(), Class: c.Retention.String(), Pair: -1}
 }
 
 // bound says what policy allows a compartment under some settings.
@@ -156,7 +157,7 @@ func explainIn(x *Explained, e *decay.Explanation, turning bool) {
 		return
 	}
 	c := &e.Candidates[i]
-	x.Retention, x.Highest, x.Lowest, x.Floors, x.Eased = c.Class, c.Highest, c.Lowest, e.Floors, c.Eased
+	x.Class, x.Highest, x.Lowest, x.Floors, x.Eased = c.Class, c.Highest, c.Lowest, e.Floors, c.Eased
 	next := -1
 	taken := 0
 	for j := range c.Steps {

@@ -74,6 +74,15 @@ func (m *memory) Load(_ context.Context, id compartments.SessionID) (*compartmen
 	return &out, nil
 }
 
+func (m *memory) Version(_ context.Context, id compartments.SessionID) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.all[id]; k != nil {
+		return k.Version, nil
+	}
+	return 0, nil
+}
+
 func (m *memory) Commit(_ context.Context, b *compartments.Batch) (int64, error) {
 	if err := m.fault(); err != nil {
 		return 0, err

@@ -72,7 +72,7 @@ const (
 // Pins lists the pins of a session, in the order in which they were set; ended
 // says whether those that ended are among them.
 func (s *Sessions) Pins(ctx context.Context, id compartments.SessionID, ended bool) (lines []PinLine, err error) {
-	err = s.with(ctx, id, func(se *Session) error {
+	err = s.current(ctx, id, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (s *Sessions) Pins(ctx context.Context, id compartments.SessionID, ended bo
 // messages that the session does not have, CodeBadInput for words that cannot be
 // pinned; nothing has changed then.
 func (s *Sessions) Pin(ctx context.Context, r PinRequest) (reply PinReply, err error) {
-	err = s.with(ctx, r.Session, func(se *Session) error {
+	err = s.current(ctx, r.Session, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (s *Sessions) Pin(ctx context.Context, r PinRequest) (reply PinReply, err e
 // Unpin ends a pin, from the next fold on. Errors: CodeNotFound for a pin that
 // was never set, CodeBadInput where the model would end one of the user's.
 func (s *Sessions) Unpin(ctx context.Context, r UnpinRequest) (reply PinReply, err error) {
-	err = s.with(ctx, r.Session, func(se *Session) error {
+	err = s.current(ctx, r.Session, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}
@@ -218,6 +218,10 @@ func (se *Session) pinClass(ctx context.Context, r PinRequest) (PinReply, error)
 		}
 		c := se.view.served[at].c
 		r.First, r.Last = slices.Min(c.Members), slices.Max(c.Members)
+	}
+	if r.First > 0 && r.Last > 0 && r.Last < r.First {
+		return PinReply{}, compartments.Errorf(compartments.CodeBadRange, "first %d is behind last %d; a range is named from its first message to its last, such as %d-%d",
+			r.First, r.Last, r.Last, r.First)
 	}
 	if r.First < 1 || r.Last < r.First || int(r.Last) > len(se.entries) {
 		return PinReply{}, compartments.Errorf(compartments.CodeBadRange, "there are no messages %d-%d; the session has messages 1-%d", r.First, r.Last, len(se.entries))

@@ -457,7 +457,7 @@ func TestPin_Refusals(t *testing.T) {
 		"a heading":        {session.PinRequest{Message: 3, Part: -1, Quote: line}, compartments.CodeBadInput, []string{"heading of the session record"}},
 		"the record":       {session.PinRequest{Message: 3, Part: -1, Quote: strings.SplitN(line, "] ", 2)[1]}, compartments.CodeNotFound, []string{"record is a report"}},
 		"no such messages": {session.PinRequest{Part: -1, First: 3, Last: 9999, Class: compartments.Pinned}, compartments.CodeBadRange, []string{"3-9999", "messages 1-"}},
-		"no range":         {session.PinRequest{Part: -1, First: 5, Last: 3}, compartments.CodeBadRange, []string{"5-3"}},
+		"no range":         {session.PinRequest{Part: -1, First: 5, Last: 3}, compartments.CodeBadRange, []string{"first 5 is behind last 3"}},
 		"no compartment":   {session.PinRequest{Part: -1, Compartment: compartments.Ordinal(len(h.list))}, compartments.CodeNotFound, []string{"in no compartment yet"}},
 	} {
 		c.r.Session = h.id
@@ -563,6 +563,33 @@ func (p *player) drawPin(rt *rapid.T) {
 	}
 	if err != nil {
 		rt.Fatalf("pin: %v", err)
+	}
+}
+
+// TestFold_IsMadeForTheSameRequest: a fold that somebody asked for and was promised is
+// made at the next transform, also where the list is what it was; and once.
+func TestFold_IsMadeForTheSameRequest(t *testing.T) {
+	h := start(t, 60_000)
+	h.prices.Kind = "none"
+	h.goOn(20, 3, 1900)
+	h.user("and now something else")
+	h.request()
+	folds := h.folds
+	reply, err := h.s.Fold(context.Background(), h.id, false)
+	if err != nil || !reply.Folded {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	h.disturbed = true // the head may change
+	h.request()
+	if h.folds != folds+1 || !h.reply.Stats.Folded || h.reply.Stats.Reason != "asked" {
+		t.Fatalf("promised %q, and then %+v", reply.Reason, h.reply.Stats)
+	}
+	plan := h.reply.PlanID
+	if h.request(); h.reply.PlanID != plan || h.folds != folds+1 {
+		t.Fatalf("asked again it is another plan: %+v", h.reply.Stats)
+	}
+	if reply, err = h.s.Fold(context.Background(), h.id, false); err != nil || reply.Folded || reply.Reason == "" {
+		t.Fatalf("nothing is left to fold: %+v, %v", reply, err)
 	}
 }
 

@@ -53,7 +53,9 @@ func (se *Session) pinState(p *compartments.Pin) PinState {
 		case item.Tier == compartments.TierNone:
 			return PinNoRoom
 		default:
-			pending = pending || (p.Class == compartments.Pinned) != (item.Tier == compartments.TierRaw)
+			// floors keep messages too, whatever the class is
+			raw := item.Tier == compartments.TierRaw
+			pending = pending || p.Class == compartments.Pinned && !raw || p.Class != compartments.Pinned && raw && !se.unfading(s.c, false)
 		}
 	}
 	if p.Words() {

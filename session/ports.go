@@ -17,6 +17,8 @@ import (
 type Store interface {
 	// Load returns a session, or nil if the store does not know it.
 	Load(ctx context.Context, id compartments.SessionID) (*compartments.Stored, error)
+	// Version is the version of a session as it is stored now; 0 if it is not.
+	Version(ctx context.Context, id compartments.SessionID) (int64, error)
 	// Commit stores a batch in one transaction and returns the new version.
 	Commit(ctx context.Context, b *compartments.Batch) (version int64, err error)
 	// Raw returns the stored JSON of messages, byte for byte, in the order asked.

@@ -66,7 +66,7 @@ type Change struct {
 // host's clock; 0 takes the time of the last request.
 func (s *Sessions) Preview(ctx context.Context, id compartments.SessionID, now int64) (Preview, error) {
 	var out Preview
-	err := s.with(ctx, id, func(se *Session) error {
+	err := s.current(ctx, id, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}

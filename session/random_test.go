@@ -283,11 +283,18 @@ func (p *player) actions() map[string]func(*rapid.T) {
 		},
 		"asked to fold": func(rt *rapid.T) {
 			p.pass()
-			if _, err := p.s.Fold(context.Background(), p.id, rapid.Bool().Draw(rt, "dry")); err != nil {
+			dry, folds, requests := rapid.Bool().Draw(rt, "dry"), p.folds, p.requests
+			reply, err := p.s.Fold(context.Background(), p.id, dry)
+			if err != nil {
 				rt.Fatalf("fold: %v", err)
 			}
-			p.user("next")
+			if rapid.Bool().Draw(rt, "grows") {
+				p.user("next")
+			}
 			p.pass()
+			if reply.Folded && !dry && p.folds == folds && p.requests > requests && p.deadline != 5 { // in 5 ms too little is read
+				rt.Fatalf("%q, and none was made: %+v", reply.Reason, p.reply.Stats)
+			}
 		},
 		"take a fold back": func(rt *rapid.T) {
 			p.pass()

@@ -179,6 +179,22 @@ func (s *Sessions) with(ctx context.Context, id compartments.SessionID, f func(*
 	return se.run(ctx, f)
 }
 
+// current does what with does, on the session as it is stored now: another process,
+// such as a command that the user gave, may have changed it since it was read. What
+// ends in a commit in any case learns that there.
+func (s *Sessions) current(ctx context.Context, id compartments.SessionID, f func(*Session) error) error {
+	return s.with(ctx, id, func(se *Session) error {
+		stored, err := s.cfg.Store.Version(ctx, id)
+		if err != nil {
+			return err
+		}
+		if stored != se.version {
+			return errReread
+		}
+		return f(se)
+	})
+}
+
 // index makes stored messages searchable while nothing else goes on.
 func (s *Sessions) index() {
 	timer := time.NewTimer(s.cfg.IndexAfter)

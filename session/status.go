@@ -18,7 +18,7 @@ func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Statu
 	if s.cfg.SlowStatus != nil {
 		slow = s.cfg.SlowStatus(ctx, id)
 	}
-	err := s.with(ctx, id, func(se *Session) error {
+	err := s.current(ctx, id, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}
@@ -129,40 +129,40 @@ func numbers(s decay.Settings) map[string]int {
 	return out
 }
 
-// Fold asks for a fold at the next transform, and reports whether one could free
-// anything. With dryRun nothing changes.
+// Fold asks for a fold at the next transform, and reports whether that will make
+// one: it is decided as it will be then. With dryRun nothing changes.
 func (s *Sessions) Fold(ctx context.Context, id compartments.SessionID, dryRun bool) (FoldReply, error) {
 	var out FoldReply
-	err := s.with(ctx, id, func(se *Session) error {
+	err := s.current(ctx, id, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}
-		out.PlanID = se.planID
-		usable := se.st.Stats.Usable
-		if usable == 0 {
+		out = FoldReply{PlanID: se.planID}
+		p, ok := se.nextPass(0)
+		switch {
+		case !ok:
 			out.Reason = "no request was prepared yet"
 			return nil
-		}
-		p := &pass{Session: se, v: &se.view}
-		p.w = decay.Window{Usable: usable, Budget: se.st.Stats.Budget}
-		before := p.messages()
-		p.allowance()
-		if err := p.thin(ctx); err != nil {
-			return err
-		}
-		defer p.unthin()
-		material := p.material(se.tailCut(&se.view, decay.Tail(usable, se.settings())))
-		if !se.led(&se.view, p.reach(&material)) {
-			out.Reason = "the session begins with replies, and without a user message before it the newest one cannot follow a record"
+		case p.copied():
+			out.Reason = "the first request of a fork shows what its source was read with"
 			return nil
 		}
-		o := decay.Choose(&material, p.w.Budget, p.w.Budget*se.settings().DemoteTo/1000, 0, se.settings())
-		if gain := before - o.After; material.Unsettled == 0 && (len(o.Items) == 0 && o.Saves <= 0 || gain < decay.LeastGain(usable, se.settings())) {
-			out.Reason = fmt.Sprintf("a fold would free %d tokens, and less than %d is not worth one", max(0, gain), decay.LeastGain(usable, se.settings()))
+		m := p.moment()
+		m.Asked = true
+		undone := se.st.Undone
+		se.st.Undone = 0 // it holds back what nobody asked for
+		w, err := p.weighUp(ctx, m)
+		p.unthin()
+		se.st.Undone = undone
+		if err != nil {
+			return err
+		}
+		if !w.ok {
+			out.Reason = w.against
 			return nil
 		}
 		out.Folded = true
-		out.Reason = fmt.Sprintf("from %d to %d tokens at the next request", before, o.After)
+		out.Reason = fmt.Sprintf("from %d to %d tokens at the next request", m.Messages, w.option.After)
 		if dryRun {
 			return nil
 		}

@@ -62,7 +62,7 @@ func (s *Sessions) Expand(ctx context.Context, r ExpandRequest) (ExpandReply, er
 // snapshot copies what expand needs to know of a session, so that the session
 // is free while the store is read, and tells how much room its turn has left.
 func (s *Sessions) snapshot(ctx context.Context, id compartments.SessionID) (view *expand.View, room int, err error) {
-	err = s.with(ctx, id, func(se *Session) error {
+	err = s.current(ctx, id, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ type UndoReply struct {
 // kept, stands for messages that changed, or would be folded at once by force.
 func (s *Sessions) Undo(ctx context.Context, id compartments.SessionID) (UndoReply, error) {
 	var out UndoReply
-	err := s.with(ctx, id, func(se *Session) error {
+	err := s.current(ctx, id, func(se *Session) error {
 		if err := se.mustExist(); err != nil {
 			return err
 		}

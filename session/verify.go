@@ -32,7 +32,7 @@ type Difference struct {
 // and compares. It changes nothing.
 func (s *Sessions) Verify(ctx context.Context, id compartments.SessionID) (Verified, error) {
 	out := Verified{Session: id, Different: []Difference{}}
-	err := s.with(ctx, id, func(se *Session) error {
+	err := s.current(ctx, id, func(se *Session) error {
 		out = Verified{Session: id, Different: []Difference{}}
 		if err := se.mustExist(); err != nil {
 			return err

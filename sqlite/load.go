@@ -32,6 +32,18 @@ func (s *Store) Load(ctx context.Context, id compartments.SessionID) (*compartme
 	return stored, nil
 }
 
+// Version returns the version of a session, 0 if it is not stored.
+func (s *Store) Version(ctx context.Context, id compartments.SessionID) (version int64, err error) {
+	err = s.read(ctx, func(r *reading) error {
+		_, err := r.c.row(r.ctx, `SELECT version FROM sessions WHERE session = ?`, []any{string(id)}, &version)
+		return err
+	})
+	if err != nil {
+		return 0, s.fail(fmt.Sprintf("read the version of session %s", id), err)
+	}
+	return version, nil
+}
+
 func (r *reading) load(id compartments.SessionID) (*compartments.Stored, error) {
 	st := &compartments.Stored{Session: id}
 	var key, top int64

@@ -15,6 +15,18 @@ import (
 
 var _ session.Store = (*sqlite.Store)(nil)
 
+// TestVersion: what a commit answers is what another process is told.
+func TestVersion(t *testing.T) {
+	s := newStore(t)
+	if v, err := s.Version(context.Background(), "ses"); err != nil || v != 0 {
+		t.Fatalf("of a session that is not stored: %d, %v", v, err)
+	}
+	want := store(t, s, "ses", user("m1", "hello"))
+	if v, err := s.Version(context.Background(), "ses"); err != nil || v != want || v == 0 {
+		t.Fatalf("%d, %v; the commit answered %d", v, err, want)
+	}
+}
+
 // open opens the database of a test, and closes it with the test.
 func open(t testing.TB, path string, opts sqlite.Options) *sqlite.Store {
 	t.Helper()

@@ -262,7 +262,11 @@ func policyText(c *session.Explained) string {
 	if c.Highest == c.Lowest {
 		text = fmt.Sprintf("policy allows %s alone", c.Highest)
 	}
-	text += fmt.Sprintf(" (class %s); importance %d of 100\n", c.Retention, c.Importance)
+	class := c.Class
+	if c.Retention != class {
+		class += ", and from the next fold on " + c.Retention
+	}
+	text += fmt.Sprintf(" (class %s); importance %d of 100\n", class, c.Importance)
 	if len(c.Floors) == 0 {
 		return text
 	}

@@ -48,6 +48,13 @@ func (m *memory) Load(context.Context, compartments.SessionID) (*compartments.St
 	return &out, nil
 }
 
+func (m *memory) Version(context.Context, compartments.SessionID) (int64, error) {
+	if m.stored == nil {
+		return 0, nil
+	}
+	return m.stored.Version, nil
+}
+
 func (m *memory) Commit(_ context.Context, b *compartments.Batch) (int64, error) {
 	if m.stored == nil {
 		m.stored = &compartments.Stored{Session: b.Session}
