@@ -14,6 +14,7 @@ import { infoMark } from "./wire.js";
 
 const STATE_RANGE = 8; // a part's print is its units times this, and its state
 const LEAST_ROOM = 64;
+const LOOKED_AT = 8; // last messages of a list, for a guess: what changes is mostly there
 
 /**
  * What was found of a list, message by message. It only ever grows, so several
@@ -166,18 +167,20 @@ export class Revisions {
   }
 
   /**
-   * How many leading messages of a list are as in this one.
+   * How many leading messages of a list are as in this one, those before `from`
+   * taken for the same.
    *
    * This is the one walk over all of a list at a step. The host hands out new
    * objects each time, so that a message is as it was shows in its values alone;
    * and reading them, out of cold memory, is what takes the time.
    * @param {Message[]} messages
+   * @param {number} [from]
    */
-  #same(messages) {
+  #same(messages, from = 0) {
     const { ids, marks, ends, prints } = this.columns;
     const most = Math.min(messages.length, this.count);
-    let at = 0;
-    for (let i = 0; i < most; i++) {
+    let at = this.columns.start(from);
+    for (let i = from; i < most; i++) {
       const message = messages[i];
       const { info, parts } = message;
       if (parts.length !== ends[i] - at || (info.id ?? "") !== ids[i]) return i;
@@ -187,6 +190,21 @@ export class Revisions {
       if (infoMark(message) !== marks[i]) return i;
     }
     return most;
+  }
+
+  /**
+   * What a longer list's revisions are if it begins as this one does, of which only
+   * the end is looked at; null where they are not that. `of` of the answer makes
+   * sure.
+   * @param {Message[]} messages
+   * @returns {Revisions | null}
+   */
+  guess(messages) {
+    const { columns, count } = this;
+    if (count === 0 || messages.length <= count || columns.ids.length !== count) return null;
+    if (this.#same(messages, Math.max(0, count - LOOKED_AT)) !== count) return null;
+    for (let i = count; i < messages.length; i++) columns.add(messages[i]);
+    return new Revisions(columns, messages.length);
   }
 
   /**

@@ -69,6 +69,7 @@ export class Session {
     const model = this.around.models.get(user.model) ?? (await this.#model(user));
     const last = messages[messages.length - 1].info.id;
     const first = isFirstStep(messages);
+    if (!this.queue && this.around.connection.hello) this.mirror.sendAhead(messages);
     const list = this.mirror.snapshot(messages);
     const reply = await this.#ask(list, user, model).catch((error) => this.#failed(error));
     if (reply?.plan) this.plan = reply.plan;

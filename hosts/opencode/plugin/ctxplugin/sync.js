@@ -29,8 +29,30 @@ export class Mirror {
     this.held = null;
     /** of the last snapshot */
     this.seen = revisions([]);
+    /** @type {{generation: number, revs: Revisions, sent: Promise<unknown>} | null} sent before its list was walked */
+    this.ahead = null;
     /** @type {Set<string>} messages that events named since the last sync */
     this.edited = new Set();
+  }
+
+  /**
+   * Sends what stands behind the last list, before anything else of this one is
+   * looked at: to walk over a long list takes as long as the binary needs to store
+   * what is new. If it turns out that more has changed, push sends that too.
+   * @param {Message[]} messages
+   */
+  sendAhead(messages) {
+    const { held, seen } = this;
+    if (this.ahead || held?.revs !== seen || held.generation !== this.connection.generation) return;
+    const revs = seen.guess(messages);
+    if (!revs) return;
+    const ahead = { generation: held.generation, revs, sent: this.push({ messages, revs }) };
+    this.seen = revs;
+    this.ahead = ahead;
+    const over = () => {
+      if (this.ahead === ahead) this.ahead = null;
+    };
+    ahead.sent.then(over, over);
   }
 
   /**
@@ -51,9 +73,10 @@ export class Mirror {
    */
   push(list) {
     const { revs } = list;
-    const held = this.held?.generation === this.connection.generation ? this.held : null;
+    const known = this.ahead ?? this.held; // by the time that the binary reads what is sent now
+    const held = known?.generation === this.connection.generation ? known : null;
     const keep = this.#unchanged(list, held);
-    if (held && keep === revs.count && keep === held.revs.count) return Promise.resolve();
+    if (held && keep === revs.count && keep === held.revs.count) return this.ahead?.sent ?? Promise.resolve();
     let at = keep;
     const replies = intoPieces(list.messages.slice(keep)).map((piece, i, { length }) => {
       const base = at === keep && held ? held.revs.at() : revs.at(at);
