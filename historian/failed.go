@@ -27,6 +27,7 @@ type failure struct {
 	key     string
 	main    string // the part of the command that failed
 	verb    string
+	about   string // what the command was for, in the agent's words
 	half    bool   // stopped at the end of the run, in what changes something
 	yet     bool   // did something all the same, as its line says
 	halted  bool   // ended by the user or the host, which says nothing of the work
@@ -90,6 +91,7 @@ func (r *record) collectFailures(v *view) {
 				f.line, f.fault, f.class = shorten(safe(u.fault), 220), lastTwo(u.path), classVerify
 				f.what = safe(strings.ToLower(u.name) + " " + f.fault)
 			case u.kind == useShell:
+				f.about = safe(u.about)
 				f.what, f.class, f.key, f.main, f.verb = nearPaths(safe(u.cmd.text)), u.cmd.class, u.cmd.text, u.cmd.main, u.cmd.verb
 				if f.waits = failing(u); len(f.waits) > 0 {
 					f.main = f.waits[0].text

@@ -1,6 +1,7 @@
 package historian
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -252,5 +253,33 @@ func TestObjectedInBrief(t *testing.T) {
 	text := parts(t, ms, 6)[0].Tiers[compartments.TierCompact].Text
 	if strings.Contains(text, "pressing of stamps") || !strings.Contains(text, "`lid.go` is in box") {
 		t.Errorf("compact tells what the user did not want:\n%s", text)
+	}
+}
+
+// TestUnderway: a run without words of the agent tells by the purpose of its last command
+// where it stands, before others of one that does more than look; its words go first.
+func TestUnderway(t *testing.T) {
+	call := func(command, about, output string, exit int) compartments.Message {
+		m := shellCall(command, output, exit)
+		input, _ := json.Marshal(map[string]string{"command": command, "description": about})
+		m.Parts[0].Input = string(input)
+		return m
+	}
+	ask := personSays("import the seal from the vault, and sign with it")
+	set, look := call("vault set seal --trust", "Trust the seal", "", 0), call("cat /etc/vault.conf | head -20", "Look at the settings", "text", 0)
+	for name, c := range map[string]struct {
+		calls       []compartments.Message
+		want, title string
+	}{
+		"the last that does":  {[]compartments.Message{set, look}, "(in progress) Trust the seal", "Trust the seal"},
+		"looks alone":         {[]compartments.Message{look}, "(in progress) Look at the settings", "Look at the settings"},
+		"words go first":      {[]compartments.Message{agentText("The vault knows no seal of that name yet."), set}, "The vault knows no seal", "The vault knows no seal of that name yet."},
+		"and what it met":     {[]compartments.Message{call("vault import seal", "Import the seal", "vault: no armor in seal", 1)}, "(in progress) Import the seal", "Import the seal → vault: no armor in seal"},
+		"without any purpose": {[]compartments.Message{shellCall("vault import seal", "vault: no armor in seal", 1)}, "vault import seal", "vault import seal → vault: no armor in seal"},
+	} {
+		list := parts(t, append([]compartments.Message{ask, agentText("I go to the vault.")}, c.calls...), 2, len(c.calls))
+		if full := list[1].Tiers[compartments.TierFull].Text; !strings.Contains(full, c.want) || list[1].Title != "(cont. of [1]) "+c.title {
+			t.Errorf("%s: title %q, full lacks %q:\n%s", name, list[1].Title, c.want, full)
+		}
 	}
 }

@@ -34,6 +34,7 @@ type record struct {
 	reads     []reading
 	ran       []ran
 	looked    []said // what was only looked at, where there is nothing else
+	sought    string // what the last look was for, in the agent's words
 	git       []gitFact
 	answered  []said
 	handed    []said               // delegated work
@@ -180,6 +181,7 @@ func compile(v *view, force *request) *record {
 	r.collectFiles(v)
 	r.collectGit(ms)
 	r.collectRan(ms)
+	r.underway(ms)
 	r.collectTalk(ms)
 	r.collectOpen(v)
 	r.rankNames(v)

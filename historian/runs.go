@@ -11,6 +11,7 @@ import (
 type ran struct {
 	ord    compartments.Ordinal // of the last run
 	text   string
+	about  string // what the agent says that it is for
 	class  class
 	runs   int
 	failed int
@@ -42,7 +43,7 @@ func (r *record) collectRan(ms []message) {
 				r.ran = append(r.ran, ran{text: text, class: u.cmd.class})
 			}
 			c := &r.ran[at]
-			c.ord = ms[i].ord
+			c.ord, c.about = ms[i].ord, safe(u.about)
 			c.edits = c.edits || len(u.cmd.writes) > 0
 			c.runs++
 			c.lastOK = !u.failed
@@ -58,6 +59,25 @@ func (r *record) collectRan(ms []message) {
 		}
 	}
 	r.leave()
+}
+
+// underway tells where a run without words of the agent stands: by what it said that its
+// last command is for, before others one that does more than look.
+func (r *record) underway(ms []message) {
+	if len(r.outcomes)+len(r.steps) > 0 || r.state != nil {
+		return
+	}
+	for i := range ms {
+		for j := range ms[i].uses {
+			u := &ms[i].uses[j]
+			if u.kind != useShell || u.about == "" || r.state != nil && u.cmd.class == classLook && r.state.score > 0 {
+				continue
+			}
+			if text := fact(u.about); text != "" {
+				r.state = &said{ord: ms[i].ord, text: text, score: int(u.cmd.class)}
+			}
+		}
+	}
 }
 
 // leave marks the last command of the same program that did something before one was
@@ -84,6 +104,9 @@ func (r *record) leave() {
 // look notes the first few things that were looked at, for a run that holds
 // nothing else.
 func (r *record) look(u *use, ord compartments.Ordinal) {
+	if u.kind == useShell && u.cmd.class == classLook && u.about != "" && !u.failed {
+		r.sought = safe(u.about)
+	}
 	if len(r.looked) == 3 || u.failed {
 		return
 	}

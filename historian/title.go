@@ -167,6 +167,9 @@ func (r *record) commit() string {
 func (r *record) deed() string {
 	for i := len(r.failures) - 1; i >= 0; i-- {
 		if f := &r.failures[i]; f.passed == 0 && f.class > classLook && !f.denied {
+			if f.about != "" {
+				return shorten(f.about, 40) + " → " + f.line
+			}
 			return shorten(f.what, 40) + " → " + f.line
 		}
 	}
@@ -176,9 +179,15 @@ func (r *record) deed() string {
 	case len(r.files) > 0:
 		return "changed " + strings.Join(shownFiles(r.files, 3), ", ")
 	case len(r.ran) > 0:
-		return "ran " + nearPaths(safe(r.ran[len(r.ran)-1].text))
+		c := &r.ran[len(r.ran)-1]
+		if c.about != "" {
+			return c.about
+		}
+		return "ran " + nearPaths(safe(c.text))
 	case r.state != nil:
 		return r.state.text
+	case r.sought != "":
+		return r.sought
 	case len(r.reads) > 0:
 		s := "read " + baseName(r.reads[0].shown)
 		if len(r.reads) > 1 {

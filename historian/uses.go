@@ -49,6 +49,7 @@ type use struct {
 	todos   []todo
 	pairs   []answer
 	task    string // what was delegated
+	about   string // what the agent says that a command is for
 	result  string // first unit of its result
 	hashes  []commit
 	process string // id of the running process that it looks at
@@ -124,7 +125,7 @@ func readUse(p *compartments.Part) use {
 		if a.Args != "" {
 			text += " " + string(a.Args)
 		}
-		u.cmd = parseCommand(text)
+		u.cmd, u.about = parseCommand(text), fold(first(a.Description))
 		if u.cmd.dir == "" {
 			u.cmd.dir = first(a.Workdir, a.Cwd)
 		}
