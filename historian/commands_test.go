@@ -95,6 +95,11 @@ func TestJudge(t *testing.T) {
 		{"a count of what failed", "pkg install", "pkg 1.2\nFileNotFound: failed linking package tally\nSaved lockfile\n\nFailed to install 1 package\n", 1, true, "FileNotFound: failed linking package tally"},
 		{"the exit code of a script", "pkg run start", "error: Cannot find package 'tally' from 'src/a.ts'\n\nerror: script \"start\" exited with code 1\n", 1, true, "error: Cannot find package 'tally' from 'src/a.ts'"},
 		{"nothing but a verdict", "pkg run start", "starting\nerror: script \"start\" exited with code 1\n", 1, true, "error: script \"start\" exited with code 1"},
+		{"warnings before what was found", "leakscan .", "10:24AM WRN Invalid entry in .leakignore\n10:24AM WRN Invalid entry in .leakignore\nFound: a/key.pem\n", 1, true, "Found: a/key.pem"},
+		{"nothing but warnings", "leakscan .", "start\nWARN invalid entry in .leakignore\n", 1, true, "WARN invalid entry in .leakignore"},
+		{"a place above a rule", "npm run check", "> biome check --write .\n\nsrc/a.ts:205:2 parse ━━━━━━━━━━━━\n\n  × expected a semicolon, but found none\n\n    204 │ x\n", 1, true, "src/a.ts:205:2 parse: expected a semicolon, but found none"},
+		{"a debugger beside it", "npm test", "Debugger attached.\nError in the js-debug bootloader, please report\n(node:389) Warning: one at a time\nthe wax is wet\n", 1, true, "the wax is wet"},
+		{"no valid data", "gpg --import", "gpg: no valid data found.\ngpg: Total number processed: 0\n", 2, true, "gpg: no valid data found."},
 		{"windows", "dir x", "Exit code 1\r\n\r\nFile Not Found\r\n", -1, true, "File Not Found"},
 	} {
 		u := shellUse(c.command, c.output, c.exit)

@@ -52,7 +52,7 @@ var constraints = []string{"never", "don't", "dont ", "do not", "must", "only ",
 	"不要", "必须", "不能", "不许", "禁止", "别", "只能", "务必", "总是", "保持", "절대", "하지 마", "하지마", "반드시", "항상", "말고", "禁止", "しないで", "必ず", "絶対", "てはいけない", "nunca", "sempre", "somente", "não ", "apenas", "siempre", "solo ", "debe", "jamais", "toujours", "ne pas", "doit", "seulement", "niemals", "immer", "muss", "darf nicht", "nur "}
 
 // weakErrors are words that an error line holds in no fixed form.
-var weakErrors = []string{"error", "not found", "no such", "denied", "cannot", "can't", "could not", "couldn't", "timed out", "timeout", "failed", "failure", "unable", "invalid", "unexpected", "undefined", "refused", "missing", "conflict", "aborted", "not recognized", "unrecognized", "exception", "unsupported", "rejected",
+var weakErrors = []string{"error", "not found", "no such", "denied", "cannot", "can't", "could not", "couldn't", "timed out", "timeout", "failed", "failure", "unable", "invalid", "no valid", "unexpected", "undefined", "refused", "missing", "conflict", "aborted", "not recognized", "unrecognized", "exception", "unsupported", "rejected",
 	"错误", "失败", "找不到", "无法", "拒绝", "超时", "오류", "실패", "찾을 수 없", "エラー", "失敗", "見つかりません", "拒否", "erro", "falha", "não encontrado", "fehler", "nicht gefunden", "fehlgeschlagen", "erreur", "introuvable", "échec"}
 
 // doneWords say in outputs that something was done.

@@ -57,14 +57,14 @@ func failedLine(body string) (line, tests string) {
 }
 
 func pickError(body string) (line, which string) {
-	var last, weak, vague, lastPlace, exception string
+	var last, weak, vague, mild, lastPlace, exception string
 	var strong, second, spot, usage, quiet string
 	root, caused := "", false // what an error names as its cause; the line before only heads it
 	var tests []string
 	var score tally
 	follow := ""
 	traceback := false
-	category, said := "", ""
+	category, said, ruled := "", "", ""
 	prev := ""
 	n := 0
 	for line := range strings.SplitSeq(body, "\n") {
@@ -77,6 +77,15 @@ func pickError(body string) (line, which string) {
 		}
 		if n++; n > 3000 {
 			break
+		}
+		if strings.HasSuffix(t, "━━") { // a place and a rule that head what was wrong
+			ruled = strings.TrimRight(t, " ━")
+			continue
+		}
+		if ruled != "" {
+			if t, ruled = ruled+": "+strings.TrimLeft(t, "×✖! "), ""; strong == "" {
+				strong = t
+			}
 		}
 		if strings.HasPrefix(t, "+ CategoryInfo") && category == "" {
 			category = prev // the message above the quoted command
@@ -140,7 +149,11 @@ func pickError(body string) (line, which string) {
 			spot = t
 		}
 		if weak == "" && !chatter(t) && hasAny(strings.ToLower(head(t, 300)), weakErrors) {
-			if !bare(t) {
+			if warns(t) {
+				if mild == "" {
+					mild = t
+				}
+			} else if !bare(t) {
 				weak = t
 			} else if vague == "" {
 				vague = t
@@ -170,6 +183,9 @@ func pickError(body string) (line, which string) {
 	}
 	if weak == "" {
 		weak = vague
+	}
+	if weak == "" && (warns(last) || chatter(last)) { // nothing but warnings
+		weak = mild
 	}
 	if root != "" && root != strong {
 		second, follow = root, ""
@@ -254,6 +270,19 @@ func tracePlace(t string) string {
 func chatter(t string) bool {
 	top := head(t, 60)
 	return strings.Contains(top, " DEBUG ") || strings.Contains(top, " INFO ") || strings.Contains(top, "level=debug") || strings.Contains(top, "level=info") || strings.Contains(top, "[debug]") || strings.Contains(top, "[info]")
+}
+
+// warns reports a log line of the level of a warning, which ends no command.
+func warns(t string) bool {
+	top := strings.ToLower(head(t, 60))
+	for _, level := range [...]string{"wrn", "warn", "warning", "[warn]", "[warning]", "warning:", "warn:"} {
+		for i, w := range strings.Fields(top) {
+			if i < 4 && (w == level || strings.HasSuffix(w, ".go:"+level)) {
+				return !strings.Contains(top, "error")
+			}
+		}
+	}
+	return strings.Contains(top, "level=warn")
 }
 
 // verdict reports a line that says only that something failed.
@@ -368,6 +397,7 @@ func boiler(t string) bool {
 	switch {
 	case strings.HasPrefix(t, "-----"), strings.HasPrefix(t, "npm error") && !strings.Contains(t, "ERESOLVE") && !strings.Contains(t, "Missing script") && !strings.Contains(t, "peer "), strings.HasPrefix(t, "fatal: Could not read from remote"), strings.HasPrefix(t, "and the repository exists"), strings.HasPrefix(t, "npm ERR! code"),
 		strings.HasPrefix(t, "> ") && strings.Count(t, " ") < 12, strings.HasPrefix(t, "$ "), strings.HasPrefix(t, "npm error A complete log"), strings.HasPrefix(t, "npm error Lifecycle"),
+		strings.HasPrefix(t, "Error in the js-debug bootloader"), strings.HasPrefix(t, "Debugger attached"), strings.HasPrefix(t, "Waiting for the debugger"), strings.HasPrefix(t, "(node:") && strings.Contains(t, "Warning: "), strings.HasPrefix(t, "(Use `node --trace"),
 		strings.HasPrefix(t, "npm warn"), strings.HasPrefix(t, "Node.js v"), strings.HasPrefix(t, "Bun v"), strings.HasPrefix(t, "at ") && strings.Contains(t, ":"):
 		return true
 	case strings.HasPrefix(t, "===") && strings.HasSuffix(t, "==="):
