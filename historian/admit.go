@@ -41,8 +41,11 @@ func (r *record) nameReserve(level, ceiling int, count func(string) int) int {
 	return min(need, nameRoom[level], ceiling/5)
 }
 
-// goingOn is the room at compact of a request that an earlier run began.
-const goingOn = 36
+// The room of a request that an earlier run began, at compact and above.
+const (
+	goingOn = 36
+	goneOn  = 48
+)
 
 // briefTitle is the room of a title that stands above the request itself.
 const briefTitle = 56
@@ -65,7 +68,7 @@ func admit(r *record, lines []line, level, ceiling int, above *page, count func(
 	inOrder(all, level)
 	p.spans = r.spans
 	if level != atCompact && r.force != nil && strings.HasPrefix(p.title, r.continues()+" ") {
-		p.title = r.continues() + " " + r.force.shown
+		p.title = r.continues() + " " + shorten(r.force.shown, goneOn)
 	}
 	if level == atCompact && r.force != nil && strings.HasPrefix(p.title, r.continues()+" ") {
 		p.title = r.continues() + " " + shorten(r.force.shown, goingOn) // an entry before says the rest

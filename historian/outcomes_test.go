@@ -273,6 +273,7 @@ func TestUnderway(t *testing.T) {
 	}{
 		"the last that does":  {[]compartments.Message{set, look}, "(in progress) Trust the seal", "Trust the seal"},
 		"looks alone":         {[]compartments.Message{look}, "(in progress) Look at the settings", "Look at the settings"},
+		"changes go first":    {[]compartments.Message{editCall("/w/src/seal.go", "wax := red()", "wax := green()"), look}, "Changed: src/seal.go", "changed src/seal.go"},
 		"words go first":      {[]compartments.Message{agentText("The vault knows no seal of that name yet."), set}, "The vault knows no seal", "The vault knows no seal of that name yet."},
 		"and what it met":     {[]compartments.Message{call("vault import seal", "Import the seal", "vault: no armor in seal", 1)}, "(in progress) Import the seal", "Import the seal → vault: no armor in seal"},
 		"without any purpose": {[]compartments.Message{shellCall("vault import seal", "vault: no armor in seal", 1)}, "vault import seal", "vault import seal → vault: no armor in seal"},

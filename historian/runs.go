@@ -70,8 +70,8 @@ func (r *record) underway(ms []message) {
 	for i := range ms {
 		for j := range ms[i].uses {
 			u := &ms[i].uses[j]
-			if u.kind != useShell || u.about == "" || r.state != nil && u.cmd.class == classLook && r.state.score > 0 {
-				continue
+			if u.kind != useShell || u.about == "" || u.cmd.class == classLook && (len(r.files) > 0 || r.state != nil && r.state.score > 0) {
+				continue // what was changed says more than what was looked at behind it
 			}
 			if text := fact(u.about); text != "" {
 				r.state = &said{ord: ms[i].ord, text: text, score: int(u.cmd.class)}
