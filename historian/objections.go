@@ -7,14 +7,15 @@ import (
 )
 
 // objections open a message of a person who does not want what was just said or done.
-var objections = []string{"no", "nope", "nah", "never", "don't", "dont", "do not", "stop", "wrong", "revert", "undo", "roll back", "instead", "not like", "not that", "not this", "that's wrong", "that's not", "thats not", "that is not", "this is wrong", "this is not",
-	"nein", "nicht", "niemals", "falsch", "stopp", "stattdessen", "das stimmt nicht", "mach das rückgängig", "rückgängig",
-	"non", "pas", "jamais", "arrête", "annule", "plutôt", "au lieu", "c'est faux",
-	"nunca", "jamás", "deshaz", "revierte", "en lugar", "en vez", "está mal", "eso no",
-	"não", "nao", "errado", "desfaz", "desfaça", "reverte", "em vez", "isso não",
-	"不是", "不对", "不要", "不行", "不用", "别", "错了", "撤销", "回退", "停",
-	"いや", "いいえ", "違う", "違います", "だめ", "ダメ", "やめて", "戻して", "そうじゃ", "代わりに",
-	"아니", "안 돼", "안돼", "하지 마", "하지마", "틀렸", "되돌려", "대신"}
+var objections = []string{"no", "nope", "nah", "never", "don't", "dont", "do not", "stop", "wrong", "revert", "undo", "roll back", "instead", "not like", "not that", "not this", "that's wrong", "that's not", "thats not", "that is not", "this is wrong", "this is not", "i don't think", "i dont think", "i do not think", "not it", "it's something else", "it's a different", "its a different",
+	"doesn't work", "does not work", "it doesn't", "it does not", "didn't work", "that didn't", "not working", "it's not working", "its not working", "still not", "still doesn't", "still broken", "still fails", "still failing", "still the same", "still wrong",
+	"nein", "geht nicht", "geht immer noch nicht", "funktioniert nicht", "immer noch nicht", "nicht", "niemals", "falsch", "stopp", "stattdessen", "das stimmt nicht", "mach das rückgängig", "rückgängig",
+	"non", "pas", "jamais", "arrête", "annule", "plutôt", "au lieu", "c'est faux", "ça ne marche", "toujours pas",
+	"nunca", "jamás", "deshaz", "revierte", "en lugar", "en vez", "está mal", "eso no", "no funciona", "sigue sin",
+	"não", "nao", "errado", "desfaz", "desfaça", "reverte", "em vez", "isso não", "não funciona", "ainda não",
+	"不是", "不对", "不要", "不行", "不用", "别", "错了", "撤销", "回退", "停", "还是不", "还不行", "没用",
+	"いや", "いいえ", "違う", "違います", "だめ", "ダメ", "やめて", "戻して", "そうじゃ", "代わりに", "動かない", "まだ動",
+	"아니", "안 돼", "안돼", "하지 마", "하지마", "틀렸", "되돌려", "대신", "안 돼요", "여전히", "아직도"}
 
 // assents begin as objections do, and are none.
 var assents = []string{"no problem", "no worries", "no rush", "no need to apologi", "no issue", "don't worry", "nicht schlecht", "pas mal", "pas de problème", "pas de souci", "别担心", "不用担心", "아니면"}

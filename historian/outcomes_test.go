@@ -168,6 +168,8 @@ func TestObjects(t *testing.T) {
 	for own, want := range map[string]bool{
 		"no, that's horrible": true, "No conosle logs!": true, "instead of a db/ folder make it clients": true, "actually, can you revert that?": true, "never commit unsigned": true, "Undo those changes": true,
 		"nein, das war anders gemeint": true, "non, pas comme ça": true, "no, así no": true, "não, desfaz isso": true, "不对，改回去": true, "いや、そうじゃない": true, "아니, 그게 아니야": true, "やめて": true, "撤销这个修改": true,
+		"I don't think that's it": true, "Wait it's a different program": true, "still doesn't compile": true, "it's not working": true, "geht immer noch nicht": true, "no funciona": true, "还是不行": true,
+		"still there? then go on": false, "it's fine": false, "i think so": false,
 		"no problem, go on": false, "now the tests": false, "note that it is slow": false, "nothing to add": false, "yes": false, "不错": false, "別の方法": false, "北京": false, "nonstop import": false, "pasta": false, "stopwatch is fine": false, "2": false,
 	} {
 		if got := objects(own); got != want {

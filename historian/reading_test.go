@@ -265,3 +265,17 @@ func TestTagIsNoName(t *testing.T) {
 		scanNames(in, func(n string, _ kind) { t.Errorf("%s: name %q", in, n) })
 	}
 }
+
+// TestUnbold: marks of bold text go, those of a pattern for files stay.
+func TestUnbold(t *testing.T) {
+	for in, want := range map[string]string{
+		"**Outcome:** looked at `AGENTS.md` and `.opencode/**/*.md`": "Outcome: looked at `AGENTS.md` and `.opencode/**/*.md`",
+		"all of src/**/*.go is **new**":                              "all of src/**/*.go is new",
+		"**all** of it":                                              "all of it",
+		"`2**8` is **256**, one ` is open **here**":                  "`2**8` is 256, one ` is open here",
+	} {
+		if got := unbold(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

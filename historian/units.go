@@ -244,12 +244,38 @@ func abbreviation(before string, mark rune) bool {
 func clean(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.Contains(s, "**") {
-		s = strings.ReplaceAll(s, "**", "")
+		s = unbold(s)
 	}
 	if strings.Contains(s, "](") {
 		s = unlink(s)
 	}
 	return strings.TrimSpace(strings.TrimFunc(s, ornament))
+}
+
+// unbold takes the marks of bold text off, and leaves those of a pattern for files: in
+// backticks, and beside a slash.
+func unbold(s string) string {
+	if strings.Count(s, "`") < 2 && !strings.Contains(s, "/**") && !strings.Contains(s, "**/") {
+		return strings.ReplaceAll(s, "**", "")
+	}
+	var b strings.Builder
+	code := false
+	for i := 0; i < len(s); i++ {
+		if s[i] == '`' {
+			code = !code && strings.IndexByte(s[i+1:], '`') >= 0
+		}
+		bold := s[i] == '*' && i+1 < len(s) && s[i+1] == '*'
+		if bold && !code && !(i > 0 && s[i-1] == '/') && !(i+2 < len(s) && s[i+2] == '/') {
+			i++
+			continue
+		}
+		b.WriteByte(s[i])
+		if bold {
+			b.WriteByte(s[i+1])
+			i++
+		}
+	}
+	return b.String()
 }
 
 // ornament reports pictures around a text that say nothing; crosses and warning
