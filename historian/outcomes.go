@@ -255,6 +255,9 @@ func standing(ms []message, concluded bool) (best *said, loose bool) {
 			if strings.HasSuffix(u.text, ":") {
 				n -= 3
 			}
+			if width(u.text) < remarkWidth && countNames(u.text) == 0 {
+				n -= 3 // "This is complex", between one that says something and one that only announces
+			}
 			if hasAny(low, causes) || hasAny(low, caveats) {
 				n++
 			}
@@ -266,6 +269,9 @@ func standing(ms []message, concluded bool) (best *said, loose bool) {
 	}
 	return best, loose
 }
+
+// remarkWidth is the width up to which a sentence that names nothing is a remark.
+const remarkWidth = 24
 
 // supposed reports a text that asks or supposes rather than says what is so.
 func supposed(s string) bool {

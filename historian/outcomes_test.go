@@ -286,3 +286,17 @@ func TestUnderway(t *testing.T) {
 		}
 	}
 }
+
+// TestRemarkIsNoState: where a turn stands is told by what says something, before a short
+// remark behind it; the remark goes before nothing.
+func TestRemarkIsNoState(t *testing.T) {
+	for _, c := range []struct{ before, want string }{
+		{"The stamp takes a colour now instead of a number, so all callers change.", "The stamp takes a colour"},
+		{"Let me see.", "This is complex"},
+	} {
+		full := parts(t, []compartments.Message{personSays("stamp all letters of this week with the new wax"), agentText(c.before), shellCall("./stamp", "no", 1), agentText("This is complex."), shellCall("./stamp -v", "no", 1)}, 5)[0].Tiers[compartments.TierFull].Text
+		if !strings.Contains(full, "(in progress) "+c.want) {
+			t.Errorf("want %q:\n%s", c.want, full)
+		}
+	}
+}
