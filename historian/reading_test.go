@@ -43,6 +43,7 @@ func TestContinuedTitleTellsWhatWasDone(t *testing.T) {
 		"ran ./stamp --all":                       shellCall("./stamp --all", "", 0),
 		"read seal.go":                            read,
 		"The stamp is wet.":                       agentText("The stamp is wet."),
+		"`seal.go` presses twice":                 agentText("## Summary of changes\n\n`seal.go` presses twice"),
 	} {
 		list := parts(t, []compartments.Message{personSays("seal the letters of this week with the new stamp"), agentText("Let me look."), call}, 2, 1)
 		if got := list[1].Title; got != "(cont. of [1]) "+want {

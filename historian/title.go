@@ -141,7 +141,7 @@ func (r *record) result(limit int) string {
 	case r.silent() && r.commit() != "":
 		return shorten(r.commit(), limit)
 	case len(r.outcomes) > 0 && !r.silent():
-		return shorten(brief(r.outcomes[r.outcome].main), limit)
+		return shorten(headless(brief(r.outcomes[r.outcome].main)), limit)
 	case r.state != nil && !r.loose && (width(r.state.text) >= 24 || countNames(r.state.text) > 0):
 		return shorten(r.state.text, limit)
 	case r.hostOnly:
@@ -151,6 +151,18 @@ func (r *record) result(limit int) string {
 		return shorten(s, limit)
 	}
 	return shorten(r.deed(), limit)
+}
+
+// headings open what was done without a word of it.
+var headings = []string{"summary", "here's a summary", "here is a summary", "here's what", "here is what", "what i did", "what was done", "changes made", "zusammenfassung", "resumen", "resumo", "résumé", "总结", "概要", "まとめ", "요약"}
+
+// headless is an outcome without a heading that would be the same for any other.
+func headless(s string) string {
+	head, rest, ok := strings.Cut(s, ": ")
+	if rest = strings.TrimSpace(rest); ok && len(head) < 60 && starts(strings.ToLower(head), headings) && width(rest) >= 16 {
+		return rest
+	}
+	return s
 }
 
 // commit is the title of the newest commit.
