@@ -23,7 +23,7 @@ func DecodeMessage(raw []byte) (Message, error) {
 		return Message{}, fmt.Errorf("message is no JSON object: %w", err)
 	}
 	var m Message
-	var parts []byte
+	var parts, failure []byte
 	if !eachMember(raw, func(name string, value []byte) {
 		switch name {
 		case "id":
@@ -43,7 +43,7 @@ func DecodeMessage(raw []byte) (Message, error) {
 		case "summary":
 			m.Summary = string(value) == "true"
 		case "error":
-			m.Failed = string(value) != "null"
+			m.Failed, failure = string(value) != "null", value
 		case "parts":
 			parts = value
 		}
@@ -60,7 +60,30 @@ func DecodeMessage(raw []byte) (Message, error) {
 	}) {
 		return Message{}, fmt.Errorf("message %q: parts are no array", m.ID)
 	}
+	m.Unsent = m.Failed && m.Role == RoleAssistant && !(aborted(failure) && m.begun())
 	return m, nil
+}
+
+// aborted reports whether the error of a message says that the user broke it off.
+func aborted(failure []byte) bool {
+	name := ""
+	eachMember(failure, func(member string, value []byte) {
+		if member == "name" {
+			name = decodeText(value)
+		}
+	})
+	return name == "MessageAbortedError"
+}
+
+// begun reports whether a reply has more than what the model thought: the host sends
+// what there is of one that was broken off then, and nothing of one that failed.
+func (m *Message) begun() bool {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind != PartReasoning && p.Type != "step-start" {
+			return true
+		}
+	}
+	return false
 }
 
 func decodeUsage(raw []byte) Usage {

@@ -23,8 +23,12 @@ func TestDecodeMessage(t *testing.T) {
 			compartments.Message{Role: "assistant", Time: 9, Usage: compartments.Usage{Output: 3}, Parts: []compartments.Part{{Kind: compartments.PartText, Type: "text", Text: "t"}}}},
 		{"a call with attachments", `{"role":"assistant","error":{},"parts":[{"type":"tool","tool":"read","callID":"c","state":{"status":"completed","input":{"a": 1},"output":"o","metadata":{"exit":null,"exitCode":2},` +
 			`"attachments":[{"mime":"image/png","url":"` + url + `"},{"mime":"text/plain","url":"` + url + `"},{"mime":"image/png","url":"file:///x.png"},{"url":"` + url + `"},{"mime":"image/png","url":"` + url + `"},4]}}]}`,
-			compartments.Message{Role: "assistant", Failed: true, Parts: []compartments.Part{{Kind: compartments.PartTool, Type: "tool", Tool: "read", CallID: "c", Status: compartments.StatusCompleted,
+			compartments.Message{Role: "assistant", Failed: true, Unsent: true, Parts: []compartments.Part{{Kind: compartments.PartTool, Type: "tool", Tool: "read", CallID: "c", Status: compartments.StatusCompleted,
 				Input: `{"a": 1}`, Output: "o", ExitCode: 2, HasExit: true, Media: 3, MediaBytes: 3 * len(url), MediaTypes: "image/png, type unknown"}}}},
+		{"broken off", `{"role":"assistant","error":{"data":{},"name":"MessageAbortedError"},"parts":[{"type":"step-start"},{"type":"text","text":"t"}]}`,
+			compartments.Message{Role: "assistant", Failed: true, Parts: []compartments.Part{{Kind: compartments.PartMarker, Type: "step-start"}, {Kind: compartments.PartText, Type: "text", Text: "t"}}}},
+		{"broken off before a word", `{"role":"assistant","error":{"name":"MessageAbortedError"},"parts":[{"type":"step-start"},{"type":"reasoning","text":"t"}]}`,
+			compartments.Message{Role: "assistant", Failed: true, Unsent: true, Parts: []compartments.Part{{Kind: compartments.PartMarker, Type: "step-start"}, {Kind: compartments.PartReasoning, Type: "reasoning", Text: "t"}}}},
 		{"attachments of a failed call are not sent", `{"role":"assistant","parts":[{"type":"tool","state":{"status":"error","error":"e","output":"o","attachments":[{"mime":"image/png","url":"` + url + `"}]}}]}`,
 			compartments.Message{Role: "assistant", Parts: []compartments.Part{{Kind: compartments.PartTool, Type: "tool", Status: compartments.StatusError, Output: "e"}}}},
 		{"numbers beyond all bounds", `{"role":"user","time":1e300,"tokens":{"input":-1e300,"output":1e999}}`,

@@ -10,7 +10,7 @@ type Size struct {
 	Tokens int        `json:"t,omitempty"` // text, reasoning, output, or what media costs
 	Input  int        `json:"i,omitempty"` // tokens of a call's arguments
 	Own    bool       `json:"o,omitempty"` // made by a tool of ours
-	Silent bool       `json:"n,omitempty"` // never sent: ignored text, markers
+	Silent bool       `json:"n,omitempty"` // never sent: ignored text, markers, all of a reply that failed
 	Media  int        `json:"m,omitempty"` // files that a result carries, counted in Tokens
 	// Preview is there in large messages, so that a stub is made without
 	// reading one; nil otherwise, and in what was stored before there were any.
@@ -75,6 +75,9 @@ func (e *Entry) Tokens() int {
 	}
 	return n + FrameTokens
 }
+
+// Unsent reports whether the host sends nothing of a message because it failed.
+func (e *Entry) Unsent() bool { return e.Failed && e.Tokens() == 0 }
 
 // FrameTokens is what a message's role and delimiters cost, in tokens.
 const FrameTokens = 4

@@ -106,6 +106,7 @@ type Message struct {
 	Finish  string // why the assistant stopped; empty while it has not
 	Summary bool   // the host's own summary of earlier messages
 	Failed  bool   // carries an error or abort mark
+	Unsent  bool   // for that the host leaves it out of what it sends
 	Usage   Usage
 	Parts   []Part
 }

@@ -378,7 +378,7 @@ func (h *host) render() []sent {
 		edits[string(e.MessageID)][seat{e.Part, e.Field}] = e.Value
 	}
 	for i, m := range h.list {
-		if i > through || slices.Contains(h.plan.Keep, h.name(i)) {
+		if m.more["error"] == nil && (i > through || slices.Contains(h.plan.Keep, h.name(i))) {
 			out = append(out, m.sent(edits[h.name(i)]))
 		}
 	}

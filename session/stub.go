@@ -213,9 +213,11 @@ func (p *pass) stubbable(plan compartments.Plan, words bool, preview int) []bulk
 // session, nor anything that the assistant wrote.
 func (p *pass) stubs(e *compartments.Entry, z compartments.Size, words bool) bool {
 	switch {
+	case z.Silent:
+		return false
 	case z.Kind == compartments.PartTool:
 		return !words && !z.Status.Open()
-	case z.Kind != compartments.PartText || z.Silent:
+	case z.Kind != compartments.PartText:
 		return false
 	case e.Role == compartments.RoleTool:
 		return !words

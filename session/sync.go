@@ -282,6 +282,7 @@ func measure(m *compartments.Message, before *compartments.Entry, count func(str
 		case compartments.PartCompaction:
 			e.Compact = true
 		}
+		z.Silent = z.Silent || m.Unsent
 		e.Sizes[i] = z
 	}
 	return e

@@ -224,6 +224,9 @@ func (p *pass) bulkInView(from int) (bulk []decay.Bulk, calls []decay.Call, ordi
 	}
 	for i := from; i < len(p.v.order); i++ {
 		o := p.v.order[i]
+		if p.entry(o).Unsent() { // it takes no room, and nobody has read what it read
+			continue
+		}
 		for _, c := range p.bulk.calls[o] {
 			calls = append(calls, c.Call)
 			ordinals = append(ordinals, o)

@@ -252,19 +252,31 @@ func (p *pass) dropped() int {
 // messages is what the next request weighs under the plan in force, in tokens
 // of messages.
 func (p *pass) messages() int {
-	from := p.dropped()
-	n := headTokens(p.st.Layout)
+	from, n := p.dropped(), 0
+	saved := p.saved
+	if void := from == 0 && p.plan.Through != ""; void {
+		saved = nil // the host applies nothing of such a plan
+	} else {
+		n = headTokens(p.st.Layout)
+	}
+	add := func(o compartments.Ordinal) { n += p.entry(o).Tokens() - saved[o] }
 	for _, id := range p.plan.Keep {
 		o, ok := p.byID[id]
 		if !ok {
 			continue
 		}
-		if place := p.v.place[o-1]; place >= p.v.hidden && place < from || place < 0 && p.v.hidden > 0 && o == p.list[0] {
-			n += p.entry(o).Tokens() - p.saved[o]
+		if place := p.v.place[o-1]; place >= p.v.hidden && place < from || place < 0 && p.v.hidden > 0 && o == p.list[0] && from > 0 {
+			add(o)
 		}
 	}
-	for i := from; i < len(p.v.order); i++ {
-		n += p.tokensAt(p.v, i)
+	if from < p.v.hidden { // what the host's own summary hides is not sent, but the summary is
+		from = p.v.hidden
+		for _, o := range p.list[:2] {
+			add(o)
+		}
+	}
+	for _, o := range p.v.order[from:] {
+		add(o)
 	}
 	return n
 }

@@ -301,6 +301,7 @@ func (se *Session) weigh(edits []compartments.Edit) map[compartments.Ordinal]int
 		}
 		z := se.entry(o).Sizes[edit.Part]
 		switch {
+		case z.Silent:
 		case edit.Field == compartments.FieldInput:
 			saved[o] += z.Input - toolNameTokens - se.cfg.Count(edit.Value)
 		case z.Kind == compartments.PartTool:
