@@ -158,6 +158,9 @@ func (se *Session) pinWords(ctx context.Context, r PinRequest) (PinReply, error)
 	if err != nil {
 		return PinReply{}, err
 	}
+	if r.Quote != "" && strings.TrimSpace(r.Quote) == "" {
+		return PinReply{}, compartments.Errorf(compartments.CodeBadInput, "the quote is blank; without one all words of the message, or of the part, are pinned")
+	}
 	for line := range strings.Lines(r.Quote) {
 		if decay.Imitates(line) {
 			return PinReply{}, compartments.Errorf(compartments.CodeBadInput,

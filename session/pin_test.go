@@ -452,6 +452,7 @@ func TestPin_Refusals(t *testing.T) {
 		"no such id":       {session.PinRequest{ID: "msg_none", Part: -1}, compartments.CodeNotFound, []string{"msg_none"}},
 		"no such part":     {session.PinRequest{Message: 3, Part: 7}, compartments.CodeNotFound, []string{"no part 7", "0 (text), 1 (bash)"}},
 		"no such words":    {session.PinRequest{Message: 3, Part: -1, Quote: "the queue was ful1"}, compartments.CodeNotFound, []string{"the nearest line", `"the queue was full"`, `{"message": 3, "part": 1`}},
+		"blank words":      {session.PinRequest{Message: 3, Part: -1, Quote: " \n"}, compartments.CodeBadInput, []string{"the quote is blank", "without one"}},
 		"nothing near":     {session.PinRequest{Message: 3, Part: -1, Quote: "zzz qqq xxx vvv"}, compartments.CodeNotFound, []string{"ctx_expand", `"quote"`}},
 		"a stub":           {session.PinRequest{Message: 3, Part: -1, Quote: `[stored output of bash, completed, 900 characters; not shown here. The whole: ctx_expand({"message": 3, "part": 1})]`}, compartments.CodeNotFound, []string{"stub", "ctx_expand"}},
 		"a heading":        {session.PinRequest{Message: 3, Part: -1, Quote: line}, compartments.CodeBadInput, []string{"heading of the session record"}},

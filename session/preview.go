@@ -171,6 +171,8 @@ func (p *pass) whyNot() string {
 		return "the session begins with replies, and without a user message before it the newest one cannot follow a record"
 	case t.Undone > 0:
 		return fmt.Sprintf("the last fold was taken back, and nothing is written yet for messages behind %d", t.Undone)
+	case material.Unsettled > 0 && !m.Cold && !m.Asked:
+		return "pins or floors changed, which is shown when the cache is cold, when somebody asks for a fold, or with the next one"
 	case len(material.New) == 0 && len(material.Pairs) == len(p.st.Layout):
 		return "nothing new to render stands before the protected tail"
 	case m.Messages-material.Tail < t.LeastGain:

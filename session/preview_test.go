@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"ctxplugin/compartments"
@@ -73,6 +74,9 @@ func TestPreview_Pins(t *testing.T) {
 		}
 		if p.Pins != want {
 			t.Errorf("%d pins wait, want %d; the pin is %s", p.Pins, want, h.state(pinned.Pin.Pin))
+		}
+		if waits := strings.HasPrefix(p.Why, "pins or floors changed"); waits != (want == 1) {
+			t.Errorf("%d pins wait: %s", p.Pins, p.Why)
 		}
 		for i := 0; want == 1 && i < 40 && h.state(pinned.Pin.Pin) != session.PinInView; i++ {
 			h.turn(words(i), 2, 3000)

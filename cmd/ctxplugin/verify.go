@@ -22,6 +22,9 @@ func (v *verifyCommand) Run(p *program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close(p.ctx)) }()
+	if v.DB != "" && !in.exists {
+		return usage("there is no database %s: nothing can be said of its folds", in.config.Database)
+	}
 	var ids []compartments.SessionID
 	for _, start := range v.Sessions {
 		id, err := in.name(p.ctx, start)
