@@ -178,20 +178,16 @@ func ownSentences(own string) []string {
 func apart(list []string) []string {
 	var out []string
 	for _, s := range list {
-		for {
-			at := -1
-			for _, end := range [...]string{".  ", "!  ", "?  "} {
-				if i := strings.Index(s, end); i >= 0 && (at < 0 || i < at) {
-					at = i
-				}
+		from := 0
+		for i := 0; i+2 < len(s); i++ {
+			if (s[i] == '.' || s[i] == '!' || s[i] == '?') && s[i+1] == ' ' && s[i+2] == ' ' {
+				out = append(out, strings.TrimSpace(s[from:i+1]))
+				from = i + 1
 			}
-			if at < 0 {
-				break
-			}
-			out = append(out, s[:at+1])
-			s = strings.TrimLeft(s[at+1:], " ")
 		}
-		out = append(out, s)
+		if rest := strings.TrimSpace(s[from:]); rest != "" {
+			out = append(out, rest)
+		}
 	}
 	return out
 }

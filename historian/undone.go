@@ -63,6 +63,9 @@ func (u *use) takesBack() (t takeback) {
 				t.popped = true
 			}
 		case verb == "checkout" && !has("-b", "-B", "--orphan", "-t", "--track"), verb == "restore" && (!has("--staged", "-S") || has("--worktree", "-W")):
+			if verb == "checkout" && len(paths) == 1 && !has("--") && !strings.Contains(u.output, "Updated ") && paths[0] != "." && !strings.HasSuffix(paths[0], "/") && !fileLike(baseName(paths[0])) {
+				continue // a branch
+			}
 			for _, p := range paths {
 				if p = strings.Trim(p, `'"`); p == "." || p == ":/" || p == "*" {
 					t.all = true

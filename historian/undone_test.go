@@ -41,6 +41,8 @@ func TestUndone(t *testing.T) {
 		"unstaged":       {[]compartments.Message{quick, shellCall("git restore --staged src/seal.go", "", 0)}, "src/seal.go +1/-1:", ""},
 		"failed":         {[]compartments.Message{quick, shellCall("git checkout -- src/seal.go", "error: pathspec", 1)}, "src/seal.go +1/-1:", ""},
 		"a branch":       {[]compartments.Message{quick, shellCall("git checkout -b src/seal.go", "", 0)}, "src/seal.go +1/-1:", ""},
+		"of that name":   {[]compartments.Message{editCall("/w/bin/seal", "wax := red()", "wax := quickRed()"), shellCall("git checkout seal", "Switched to branch 'seal'", 0)}, "bin/seal +1/-1:", ""},
+		"its folder":     {[]compartments.Message{quick, shellCall("git checkout src", "Updated 1 path from the index", 0)}, "src/seal.go +1/-1 (undone at [3])", "seal.go (undone)"},
 		"another file":   {[]compartments.Message{quick, shellCall("git checkout -- src/wax.go", "", 0)}, "src/seal.go +1/-1:", ""},
 		"folder removed": {[]compartments.Message{quick, shellCall("rm -rf /w/src", "", 0)}, "src/seal.go +1/-1 (written, then removed)", ""},
 		"file removed":   {[]compartments.Message{shellCall("rm /w/src/seal.go", "", 0)}, "src/seal.go (removed)", "seal.go (removed)"},
