@@ -104,6 +104,12 @@ func (r *record) takeBack(v *view, u *use, ord compartments.Ordinal) {
 				f.undone, f.stashed, f.loose = 0, false, f.edits
 			}
 		}
+		for _, b := range r.takenBack {
+			if b.stash {
+				r.gone = slices.DeleteFunc(r.gone, func(e compartments.Event) bool { return e.Ordinal == b.ord })
+			}
+		}
+		r.takenBack = slices.DeleteFunc(r.takenBack, func(b takenBack) bool { return b.stash })
 	}
 	if !t.all && len(t.paths) == 0 {
 		return
@@ -125,12 +131,13 @@ type takenBack struct {
 	ord   compartments.Ordinal
 	files []string // as far as the run names them
 	since []compartments.Ordinal
+	stash bool // kept aside
 }
 
 // takeBackEarlier notes which changes of earlier runs a call takes back: those behind the
 // last commit.
 func (r *record) takeBackEarlier(v *view, t *takeback, ord compartments.Ordinal) {
-	back := takenBack{ord: ord}
+	back := takenBack{ord: ord, stash: t.stash}
 	gone := map[string]bool{}
 	for i := len(v.earlier) - 1; i >= 0 && i >= len(v.earlier)-priorTold; i-- {
 		c := &v.earlier[i]

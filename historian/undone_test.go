@@ -74,6 +74,8 @@ func TestUndoneLater(t *testing.T) {
 		"all":       {[]compartments.Message{ask, quick}, []compartments.Message{no, shellCall("git reset --hard", "", 0)}, "undone: what was not committed, changed at [2]", ""},
 		"inverse":   {[]compartments.Message{ask, quick}, []compartments.Message{no, editCall("/w/src/seal.go", "wax := quickRed()", "wax := red()")}, "src/seal.go +1/-1 (puts back what [2] changed)", ""},
 		"committed": {[]compartments.Message{ask, quick, shellCall("git commit -am wax", "[main 1a2b3c4] wax", 0)}, []compartments.Message{no, shellCall("git checkout .", "", 0)}, "", "undone:"},
+		"aside":     {[]compartments.Message{ask, quick}, []compartments.Message{no, shellCall("git stash", "Saved working directory", 0)}, "undone: what was not committed, changed at [2]", ""},
+		"and back":  {[]compartments.Message{ask, quick}, []compartments.Message{no, shellCall("git stash", "Saved working directory", 0), shellCall("go test ./...", "ok", 0), shellCall("git stash pop", "", 0)}, "", "undone:"},
 		"twice":     {[]compartments.Message{ask, quick, shellCall("git checkout .", "", 0)}, []compartments.Message{no, shellCall("git checkout .", "", 0)}, "", "undone:"},
 	} {
 		full := parts(t, append(c.first, c.second...), len(c.first), len(c.second))[1].Tiers[compartments.TierFull].Text
