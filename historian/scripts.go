@@ -126,3 +126,34 @@ func hasAnySuffix(s string, suffixes ...string) bool {
 	}
 	return false
 }
+
+// swapped are the two texts of a sed command that replaces one by the other in a file;
+// ok is false for any other command.
+func swapped(command string) (before, after string, ok bool) {
+	for _, p := range splitShell(head(command, commandBytes)) {
+		words := stripPrefix(shellWords(p.text))
+		if len(words) < 3 || programName(words[0]) != "sed" || classify("sed", words) != classOther {
+			continue
+		}
+		script := ""
+		for _, w := range words[1 : len(words)-1] {
+			w = strings.Trim(w, `'"`)
+			if len(w) > 4 && w[0] == 's' && (w[1] < '0' || w[1] > '9' && w[1] < 'A' || w[1] == '|') {
+				if ok || script != "" {
+					return "", "", false // several
+				}
+				script = w
+			}
+		}
+		if script == "" {
+			continue
+		}
+		sign := script[1:2]
+		fields := strings.Split(script[2:], sign)
+		if len(fields) != 3 || ok {
+			return "", "", false
+		}
+		before, after, ok = fields[0], fields[1], true
+	}
+	return before, after, ok
+}

@@ -32,6 +32,8 @@ func TestUndone(t *testing.T) {
 		"reset":          {[]compartments.Message{quick, shellCall("git reset --hard", "HEAD is now at 1a2b3c4 wax", 0)}, "src/seal.go +1/-1 (undone at [3])", "seal.go (undone)"},
 		"kept aside":     {[]compartments.Message{quick, shellCall("git stash", "Saved working directory", 0)}, "src/seal.go +1/-1 (undone at [3])", "seal.go (undone)"},
 		"inverse":        {[]compartments.Message{quick, slow}, "src/seal.go ×2 +2/-2 (undone at [3])", "seal.go (undone)"},
+		"inverse by sed": {[]compartments.Message{shellCall("sed -i 's/red()/quickRed()/' src/seal.go", "", 0), shellCall("cd /w && sed -i 's|quickRed()|red()|' src/seal.go", "", 0)}, "src/seal.go ×2 (undone at [3])", "seal.go (undone)"},
+		"another by sed": {[]compartments.Message{shellCall("sed -i 's/red()/quickRed()/' src/seal.go", "", 0), shellCall("sed -i 's/quickRed()/green()/' src/seal.go", "", 0)}, "src/seal.go ×2", ""},
 		"changed again":  {[]compartments.Message{quick, shellCall("git checkout -- src/seal.go", "", 0), other}, "src/seal.go ×2 +2/-2 (undone at [3], then changed again)", ""},
 		"half inverse":   {[]compartments.Message{quick, other, slow}, "src/seal.go ×3 +3/-3:", ""},
 		"back from side": {[]compartments.Message{quick, shellCall("git stash", "Saved working directory", 0), shellCall("git stash pop", "", 0)}, "src/seal.go +1/-1:", ""},

@@ -132,6 +132,10 @@ func readUse(p *compartments.Part) use {
 		for _, path := range u.cmd.writes {
 			u.changes = append(u.changes, change{path: path, shell: true})
 		}
+		if before, after, ok := swapped(text); ok && len(u.changes) == 1 && len(before)+len(after) >= markedBytes {
+			c := &u.changes[0]
+			c.forth, c.back = mark(c.path, before, after), mark(c.path, after, before)
+		}
 		if name, script := inline(text); script != "" {
 			if c, ok := scriptChange(script); ok {
 				u.changes = append(u.changes, c)
