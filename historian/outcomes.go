@@ -148,22 +148,6 @@ func (v *view) opens(place int) bool {
 	return true
 }
 
-// pointByPoint reports an answer that needs the questions beside it: "1. yes 2. no".
-func pointByPoint(own string) bool { return own != "" && own[0] >= '0' && own[0] <= '9' }
-
-// greeted reports whether what the agent said at a place only returned a greeting.
-func (v *view) greeted(place int) bool {
-	for i := place - 1; i >= 0; i-- {
-		switch m := &v.ms[i]; m.who {
-		case agent:
-			return false
-		case person:
-			return width(m.speech.own) < 12 && v.opens(i)
-		}
-	}
-	return false
-}
-
 // reply is the message of a person right behind a place of the range; nil if there is
 // none.
 func (v *view) reply(place int) *message {
@@ -178,41 +162,6 @@ func (v *view) reply(place int) *message {
 	return nil
 }
 
-// asks reports a text that ends with something for the user to decide.
-func asks(units []unit) bool {
-	for _, u := range units[max(0, len(units)-5):] {
-		if question(u.text) || offers(u.text) {
-			return true
-		}
-	}
-	return false
-}
-
-// offered is the place at which a text ends in a list of what the agent could do next,
-// with its introduction; behind the last unit where it does not. A closing sentence may
-// stand behind the list.
-func offered(units []unit) int {
-	end := len(units)
-	for end > 2 && len(units)-end < 2 && units[end-1].kind == unitProse && (offers(units[end-1].text) || question(units[end-1].text)) {
-		end--
-	}
-	for i := end - 2; i >= 0; i-- {
-		if u := &units[i]; u.kind != unitBullet && u.kind != unitRow || units[i+1].kind != u.kind {
-			if (strings.HasSuffix(u.text, ":") || strings.HasSuffix(u.text, "：")) && offers(u.text) {
-				return i
-			}
-			break
-		}
-	}
-	return len(units)
-}
-
-// offers reports a text that says what the agent could do if it were told to.
-func offers(s string) bool {
-	low := strings.ToLower(s)
-	return hasAny(low, offerWords) || strings.HasPrefix(low, "once you ") && hasAny(low, []string{"i can ", "i'll ", "i will "})
-}
-
 // solves reports a text that has a heading for what was wrong or what mends it.
 func solves(units []unit) bool {
 	for _, u := range units {
@@ -221,62 +170,6 @@ func solves(units []unit) bool {
 		}
 	}
 	return false
-}
-
-// standing is what the agent said last in a turn that has no conclusion in the
-// run: of its last few narrations the one that says most, so that an
-// announcement of the next step does not hide what was found.
-//
-// It is loose where even that only announces, asks or supposes.
-func standing(ms []message, concluded bool) (best *said, loose bool) {
-	narrations := 0
-	for i := len(ms) - 1; i >= 0 && narrations < 5; i-- {
-		if ms[i].who == agent && ms[i].final || ms[i].who == person && concluded {
-			break
-		}
-		if ms[i].who != agent {
-			continue
-		}
-		units := append(ms[i].narrate[:len(ms[i].narrate):len(ms[i].narrate)], ms[i].units...)
-		if len(units) == 0 {
-			continue
-		}
-		for j := len(units) - 1; j >= 0; j-- {
-			u := units[j]
-			if width(u.text) < 12 || u.kind == unitHeader || nameAlone(u.text) {
-				continue
-			}
-			n := 10 - 2*narrations + min(2, countNames(u.text))
-			low := strings.ToLower(u.text)
-			open := starts(low, chatOpeners) || supposed(u.text)
-			if open {
-				n -= 6
-			}
-			if strings.HasSuffix(u.text, ":") {
-				n -= 3
-			}
-			if width(u.text) < remarkWidth && countNames(u.text) == 0 {
-				n -= 3 // "This is complex", between one that says something and one that only announces
-			}
-			if hasAny(low, causes) || hasAny(low, caveats) {
-				n++
-			}
-			if text := fact(u.text); text != "" && (best == nil || n > best.score) {
-				best, loose = &said{ord: ms[i].ord, text: strings.TrimRight(text, ":"), score: n}, open
-			}
-		}
-		narrations++
-	}
-	return best, loose
-}
-
-// remarkWidth is the width up to which a sentence that names nothing is a remark.
-const remarkWidth = 24
-
-// supposed reports a text that asks or supposes rather than says what is so.
-func supposed(s string) bool {
-	low := strings.ToLower(s)
-	return question(s) || starts(low, conditions) || hasAny(low, hedges)
 }
 
 // conclude takes the outcome from a turn-final text: the first unit with
@@ -425,20 +318,6 @@ func conclude(v *view, units []unit, ord compartments.Ordinal, more int) (outcom
 		}
 	}
 	return o, true
-}
-
-// option reports an item that is one of several to choose from, in a text that asks.
-func option(u *unit) bool { return u.num > 0 || numbered(u.text) }
-
-// numbered reports a text that is headed by a word and a number, as options, steps and
-// phases are: "Option 2: …".
-func numbered(s string) bool {
-	word, rest, ok := strings.Cut(s, " ")
-	if !ok || len(word) > 12 || hasDigit(word) || rest == "" || rest[0] < '0' || rest[0] > '9' {
-		return false
-	}
-	rest = strings.TrimLeft(rest, "0123456789")
-	return rest != "" && strings.IndexByte(":.)", rest[0]) >= 0 && (len(rest) == 1 || rest[1] == ' ') // and no version
 }
 
 // joinBullets joins an introduction that ends in a colon with the items behind
