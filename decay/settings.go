@@ -93,6 +93,6 @@ func Defaults() Settings {
 // Policy and Renderer name the versions that every fold records: a fold is
 // rendered again only by the renderer that made it.
 const (
-	Policy   = "policy-3"
+	Policy   = "policy-4"
 	Renderer = "render-2"
 )

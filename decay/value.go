@@ -18,17 +18,17 @@ var weights = [compartments.Dimensions]int64{
 	compartments.Narrative:    6,
 }
 
-// typical is what a tier holds as a rule of what is needed again, permille. Halfway
-// between it and the mean of what is measured (100, 89, 63 and 27 in 100) lies what
-// generated and recorded sessions hold on average: of planted items 99, 96, 82 and 38
-// in 100 on the bank that is tuned on, and of names that come again in recorded
-// sessions 100, 78, 55 and 24 of those that full has. What is measured of one
-// compartment is drawn to it: the measure knows only what the historian recognised,
-// and choosing by it alone picks where it errs.
-var typical = [...]int64{compartments.TierFull: 990, compartments.TierDense: 850, compartments.TierCompact: 750, compartments.TierAnchor: 350}
+// typical is what a tier holds as a rule of what is needed again, permille. What is
+// measured of one compartment is drawn to it: the measure knows only what the historian
+// recognised, and choosing by it alone picks where it errs. With the mean of what is
+// measured (99, 87, 60 and 27 in 100) the two give 99, 88, 72 and 29, which is about what
+// generated and recorded sessions hold on average: of planted items 99, 96, 82 and 38 in
+// 100 on the bank that is tuned on, and of names that come again in recorded sessions
+// 100, 78, 55 and 24 of those that full has. docs/lab.md has how it was chosen.
+var typical = [...]int64{compartments.TierFull: 990, compartments.TierDense: 880, compartments.TierCompact: 780, compartments.TierAnchor: 300}
 
 // trust is the weight of what is measured against what is typical, permille.
-const trust = 500
+const trust = 350
 
 // survivalOf is what is expected of a rendered tier, permille: its weighted survival,
 // drawn to what is typical. It stays below that of the messages themselves, for no

@@ -22,7 +22,7 @@ func of(shares [4]uint16) *compartments.Compartment {
 }
 
 // TestSurvival: what a compartment has nothing of does not make its low tiers look
-// good, and what is measured counts for half.
+// good, and what is measured counts for a third.
 func TestSurvival(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -30,10 +30,10 @@ func TestSurvival(t *testing.T) {
 		trust  int64
 		want   [4]int64 // before renderedMost
 	}{
-		{"half and half", [4]uint16{1000, 900, 600, 0}, trust, [4]int64{995, 875, 675, 175}},
-		{"nothing fades", [4]uint16{1000, 1000, 1000, 1000}, trust, [4]int64{995, 925, 875, 675}},
+		{"drawn to it", [4]uint16{1000, 900, 600, 0}, trust, [4]int64{993, 887, 717, 195}},
+		{"nothing fades", [4]uint16{1000, 1000, 1000, 1000}, trust, [4]int64{993, 922, 857, 545}},
 		{"as measured", [4]uint16{1000, 900, 600, 0}, 1000, [4]int64{1000, 900, 600, 0}},
-		{"as is typical", [4]uint16{1000, 900, 600, 0}, 0, [4]int64{990, 850, 750, 350}},
+		{"as is typical", [4]uint16{1000, 900, 600, 0}, 0, [4]int64{990, 880, 780, 300}},
 	} {
 		comp := of(c.shares)
 		got := rungsOf(&Candidate{Compartment: comp}, &Settings{Trust: c.trust})
