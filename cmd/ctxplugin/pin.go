@@ -102,6 +102,9 @@ func (c *pinCommand) Run(p *program) error {
 	return c.change(p, c.Session, func(in *inspection, id compartments.SessionID) error {
 		q.Session = id
 		reply, err := in.Pin(p.ctx, q)
+		if compartments.CodeOf(err) == compartments.CodeNotFound && q.Message > 0 { // the refusal speaks to a model
+			err = fmt.Errorf("%w. Here: ctxplugin expand %s %d prints the message, and --part and --quote name its words", err, c.Session, q.Message)
+		}
 		return printPin(p, c.JSON, reply, err)
 	})
 }
