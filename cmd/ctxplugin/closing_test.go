@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctxplugin/compartments"
+	"ctxplugin/rpc"
 	"ctxplugin/session"
 )
 
@@ -78,4 +79,25 @@ func TestService_CloseLeavesASlowDisk(t *testing.T) {
 func emptySync() session.SyncRequest {
 	rev := compartments.EmptyRevision().String()
 	return session.SyncRequest{Session: "ses_1", Base: rev, Check: rev}
+}
+
+// A notice that is given when the program ends reaches the host, however late the
+// goroutine that tells it begins, and the end does not wait for ever.
+func TestService_CloseTellsWhatIsLeft(t *testing.T) {
+	for range 300 {
+		s := newService(defaults(folders{data: t.TempDir()}), slog.New(slog.DiscardHandler), rpc.NewHost())
+		s.mu.Lock()
+		s.tell("warning", "nearly over")
+		s.mu.Unlock()
+		closed := make(chan error, 1)
+		go func() { closed <- s.Close(context.Background()) }()
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("the end waits for a notice that nobody tells")
+		}
+	}
 }

@@ -24,8 +24,9 @@ func (s *service) post(n notice) {
 		return
 	}
 	if s.notices == nil {
-		s.notices = make(chan notice, noticesKept)
-		s.telling.Go(func() { s.pass(s.notices) })
+		notices := make(chan notice, noticesKept) // Close takes it out of s, maybe before the goroutine has begun
+		s.notices = notices
+		s.telling.Go(func() { s.pass(notices) })
 	}
 	select {
 	case s.notices <- n:
