@@ -209,6 +209,9 @@ func expand(ctx context.Context, s *server, r *request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.places(part, compartment); err != nil {
+		return nil, err
+	}
 	if offset < 0 || limit < 0 {
 		return nil, badInput("session/expand: offset and limit are not negative")
 	}

@@ -127,3 +127,21 @@ func encode(v any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
 }
+
+// places refuses what stands for nothing and would else pass for a parameter that
+// is not given, and so for the whole: a part below 0, a compartment below 1, and
+// one end of a range.
+func (r *request) places(part, compartment count) error {
+	first, last := r.params.get("first") != nil, r.params.get("last") != nil
+	switch {
+	case r.params.get("part") != nil && part < 0:
+		return badInput("%s: part is %d; it has to be the place of a part in its message, counted from 0", r.method, part)
+	case r.params.get("compartment") != nil && compartment < 1:
+		return badInput("%s: compartment is %d; it has to be the number of a message in it, counted from 1", r.method, compartment)
+	case first && !last:
+		return badInput("%s: last is missing; a range is named with both ends, such as \"first\": 3, \"last\": 5", r.method)
+	case last && !first:
+		return badInput("%s: first is missing; a range is named with both ends, such as \"first\": 3, \"last\": 5", r.method)
+	}
+	return nil
+}

@@ -20,7 +20,13 @@ func pin(ctx context.Context, s *server, r *request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if message := r.params.get("message"); message != nil && string(message) != "null" {
+	if err := r.places(part, compartment); err != nil {
+		return nil, err
+	}
+	if r.params.get("quote") != nil && q.Quote == "" {
+		return nil, badInput("session/pin: the quote is empty; without one all words of the message, or of the part, are pinned")
+	}
+	if message := r.params.get("message"); message != nil {
 		if message[0] == '"' {
 			err = json.Unmarshal(message, &q.ID)
 		} else {
@@ -37,7 +43,7 @@ func pin(ctx context.Context, s *server, r *request) ([]byte, error) {
 	default:
 		return nil, badInput("session/pin: field has to be \"text\", \"input\" or \"output\"")
 	}
-	q.Part, q.First, q.Last, q.Compartment, q.Now = max(-1, int(part)), compartments.Ordinal(first), compartments.Ordinal(last), compartments.Ordinal(compartment), int64(now)
+	q.Part, q.First, q.Last, q.Compartment, q.Now = int(part), compartments.Ordinal(first), compartments.Ordinal(last), compartments.Ordinal(compartment), int64(now)
 	words := q.Message > 0 || q.ID != ""
 	ranged := q.First != 0 || q.Last != 0
 	switch {

@@ -262,23 +262,30 @@ type expandCommand struct {
 	Session     string `arg:"" help:"A session, or the start of its name."`
 	Range       string `arg:"" optional:"" help:"Ordinals: 12 or 12-18."`
 	Message     string `placeholder:"ID" help:"One message by its id."`
-	Compartment int64  `placeholder:"N" help:"The messages of the compartment that message N is in."`
-	Part        int    `default:"-1" placeholder:"N" help:"Only this part of the one message, counted from 0."`
+	Compartment *int64 `placeholder:"N" help:"The messages of the compartment that message N is in."`
+	Part        *int   `placeholder:"N" help:"Only this part of the one message, counted from 0."`
 }
 
 // Run implements the command.
 func (e *expandCommand) Run(p *program) (err error) {
-	q := session.ExpandRequest{Message: compartments.MessageID(e.Message), Part: e.Part}
+	q := session.ExpandRequest{Message: compartments.MessageID(e.Message)}
+	if q.Part, err = partNamed(e.Part); err != nil {
+		return err
+	}
+	compartment, err := compartmentNamed(e.Compartment)
+	if err != nil {
+		return err
+	}
 	if e.Range != "" {
 		if q.First, q.Last, err = parseRange(e.Range); err != nil {
 			return err
 		}
-		if e.Part >= 0 && q.First == q.Last {
+		if q.Part >= 0 && q.First == q.Last {
 			q.Message, q.First, q.Last = compartments.MessageID(strconv.FormatInt(int64(q.First), 10)), 0, 0
 		}
 	}
 	named := 0
-	for _, given := range []bool{e.Range != "", e.Message != "", e.Compartment != 0} {
+	for _, given := range []bool{e.Range != "", e.Message != "", e.Compartment != nil} {
 		if given {
 			named++
 		}
@@ -294,8 +301,8 @@ func (e *expandCommand) Run(p *program) (err error) {
 	if q.Session, err = in.name(p.ctx, e.Session); err != nil {
 		return err
 	}
-	if e.Compartment != 0 {
-		if q.Compartment, err = in.holding(p.ctx, q.Session, e.Compartment); err != nil {
+	if e.Compartment != nil {
+		if q.Compartment, err = in.holding(p.ctx, q.Session, int64(compartment)); err != nil {
 			return err
 		}
 	}
@@ -310,7 +317,7 @@ func (e *expandCommand) Run(p *program) (err error) {
 			out.WriteByte('\n')
 		}
 		out.WriteString(page.Text)
-		if page.Next == 0 && e.Part >= 0 {
+		if page.Next == 0 && q.Part >= 0 {
 			out.WriteByte('\n')
 		}
 		if _, err := p.stdout.Write(out.Bytes()); err != nil {
@@ -321,6 +328,29 @@ func (e *expandCommand) Run(p *program) (err error) {
 		}
 		q.Offset = page.Next
 	}
+}
+
+// partNamed is the part that --part names, -1 if it is not given; -1 itself would
+// else name the whole message.
+func partNamed(part *int) (int, error) {
+	switch {
+	case part == nil:
+		return -1, nil
+	case *part < 0:
+		return -1, usage("--part: parts count from 0")
+	}
+	return *part, nil
+}
+
+// compartmentNamed is the message that --compartment names, 0 if it is not given.
+func compartmentNamed(message *int64) (compartments.Ordinal, error) {
+	switch {
+	case message == nil:
+		return 0, nil
+	case *message < 1:
+		return 0, usage("--compartment: messages count from 1")
+	}
+	return compartments.Ordinal(*message), nil
 }
 
 // holding is the compartment in force that begins with a message, or else the one

@@ -58,26 +58,33 @@ type pinCommand struct {
 	database
 	Session     string  `arg:"" help:"A session, or the start of its name."`
 	Messages    string  `arg:"" optional:"" help:"A message, such as 12, whose words are to stay; or a range, such as 12-18, that is to stay whole."`
-	Part        int     `default:"-1" placeholder:"N" help:"Only this part of the one message, counted from 0."`
+	Part        *int    `placeholder:"N" help:"Only this part of the one message, counted from 0."`
 	Field       string  `enum:",text,input,output" default:"" placeholder:"NAME" help:"Only the text, input or output of it."`
 	Quote       *string `placeholder:"WORDS" help:"Only these words of it, exactly as they stand there."`
-	Compartment int64   `placeholder:"N" help:"The compartment that message N is in, instead of a range."`
+	Compartment *int64  `placeholder:"N" help:"The compartment that message N is in, instead of a range."`
 	Class       string  `enum:",pin,compressible,discardable" default:"" placeholder:"CLASS" help:"What may become of the range: pin (it stays whole), compressible (it fades, as without a pin), discardable (it may leave the window)."`
 	JSON        bool    `help:"Print one JSON document."`
 }
 
 // Run implements the command.
 func (c *pinCommand) Run(p *program) error {
-	q := session.PinRequest{By: compartments.ByUser, Now: time.Now().UnixMilli(), Part: c.Part, Field: compartments.Field(c.Field),
-		Compartment: compartments.Ordinal(c.Compartment), Class: compartments.Pinned}
+	q := session.PinRequest{By: compartments.ByUser, Now: time.Now().UnixMilli(), Field: compartments.Field(c.Field),
+		Class: compartments.Pinned}
 	const form = "name a message (12, with --part, --field or --quote if need be), a range (12-18), or a compartment (--compartment 12)"
 	if c.Quote != nil {
 		if q.Quote = *c.Quote; q.Quote == "" {
 			return usage("--quote is empty; without it all words of the message are pinned")
 		}
 	}
+	var err error
+	if q.Part, err = partNamed(c.Part); err != nil {
+		return err
+	}
+	if q.Compartment, err = compartmentNamed(c.Compartment); err != nil {
+		return err
+	}
 	switch {
-	case (c.Messages == "") == (c.Compartment == 0):
+	case (c.Messages == "") == (c.Compartment == nil):
 		return usage(form)
 	case c.Messages != "":
 		first, last, err := parseRange(c.Messages)
@@ -90,11 +97,10 @@ func (c *pinCommand) Run(p *program) error {
 			q.First, q.Last = first, last
 		}
 	}
-	if q.Message == 0 && (c.Part >= 0 || c.Field != "" || c.Quote != nil) {
+	if q.Message == 0 && (c.Part != nil || c.Field != "" || c.Quote != nil) {
 		return usage("--part, --field and --quote belong to one message: " + form)
 	}
 	if c.Class != "" {
-		var err error
 		if q.Class, err = compartments.ParseRetention(c.Class); err != nil {
 			return usage("%w", err)
 		}

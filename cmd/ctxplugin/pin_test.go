@@ -96,3 +96,19 @@ func TestServe_Pins(t *testing.T) {
 		t.Fatalf("kept %q, the head is %+v", plan.Keep, plan.Head)
 	}
 }
+
+// A part and a compartment that do not exist are refused, and are not taken for
+// flags that are not there.
+func TestPlaces_ThatNameNothing(t *testing.T) {
+	db := stored(t, "schema-2.db.gz")
+	for _, command := range []string{"pin", "expand"} {
+		for _, args := range [][]string{{"1", "--part=-1"}, {"1", "--part=-5"}, {"--compartment=0"}, {"--compartment=-3"}, {"1", "--compartment=0"}} {
+			ctxplugin(t, exitUsage, append([]string{command, "ses_stored", "--db", db}, args...)...)
+		}
+	}
+	if said := ctxplugin(t, exitOK, "pins", "ses_stored", "--db", db, "--json", "--all"); strings.Contains(said, `"user"`) {
+		t.Errorf("a refusal pinned: %s", said)
+	}
+	ctxplugin(t, exitOK, "expand", "ses_stored", "--db", db, "1", "--part=0")
+	ctxplugin(t, exitOK, "expand", "ses_stored", "--db", db, "--compartment=1")
+}
