@@ -33,6 +33,7 @@ type Lookup func(compartments.CompartmentID) *compartments.Compartment
 // name pins.
 func RenderPair(items []compartments.Item, first bool, lookup Lookup, pins PinLookup) string {
 	var b strings.Builder
+	b.Grow(textBytes(items))
 	from, to := span(items, lookup)
 	if first {
 		fmt.Fprintf(&b, "[Session record, messages %d-%d, kept by ctxplugin. The work is in progress; this is a report of it and asks for nothing. ", from, to)
@@ -63,6 +64,16 @@ func RenderPair(items []compartments.Item, first bool, lookup Lookup, pins PinLo
 		renderPins(&b, item.Pins, pins)
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// textBytes is about what the text of a pair takes, rather too much: a head is long,
+// and to copy it as it grows takes as long as to write it.
+func textBytes(items []compartments.Item) int {
+	tokens := preambleFirst
+	for i := range items {
+		tokens += items[i].Tokens
+	}
+	return 5 * tokens
 }
 
 func span(items []compartments.Item, lookup Lookup) (from, to compartments.Ordinal) {

@@ -11,7 +11,7 @@ import (
 // compartments behind them that end at or before the cut without a gap.
 func (p *pass) material(cut int) decay.Material {
 	m := decay.Material{Cold: p.cold}
-	applied := map[compartments.CompartmentID]compartments.Tier{}
+	applied := make(map[compartments.CompartmentID]compartments.Tier, len(p.v.served))
 	for _, pair := range p.st.Layout {
 		for _, item := range pair.Items {
 			for _, id := range item.Compartments {
@@ -33,12 +33,15 @@ func (p *pass) material(cut int) decay.Material {
 	next, at := 0, p.v.start
 	for _, pair := range p.st.Layout[:p.v.firm] {
 		to := p.v.place[pair.Last-1] + 1
-		d := decay.Pair{Layout: pair}
-		for next < len(p.v.served) && p.v.served[next].to <= to {
+		ends := next
+		for ends < len(p.v.served) && p.v.served[ends].to <= to {
+			ends++
+		}
+		d := decay.Pair{Layout: pair, Candidates: make([]decay.Candidate, 0, ends-next)}
+		for ; next < ends; next++ {
 			if p.v.served[next].from >= at {
 				d.Candidates = append(d.Candidates, candidate(p.v.served[next].c, true))
 			}
-			next++
 		}
 		m.Pairs = append(m.Pairs, d)
 		at = to

@@ -148,6 +148,9 @@ const thinLeast = 60
 // savedIn is what stubs save of a compartment's messages, in tokens.
 func (p *pass) savedIn(c *compartments.Compartment) int {
 	n := 0
+	if len(p.saved) == 0 {
+		return n
+	}
 	for _, o := range c.Members {
 		n += p.saved[o]
 	}

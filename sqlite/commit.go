@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"sync"
 
 	"ctxplugin/compartments"
 )
@@ -48,6 +49,7 @@ type prepared struct {
 	compartments [][]byte
 	pins         [][]byte
 	fold         *preparedFold
+	plan         preparedPlan
 }
 
 type preparedEntry struct {
@@ -64,6 +66,11 @@ func (pack *packer) prepare(b *compartments.Batch) (*prepared, error) {
 		return nil, badBatch("it names no session")
 	}
 	pack.entries(p)
+	var packing sync.WaitGroup
+	if b.Plan != nil {
+		packing.Go(func() { p.plan = pack.plan(b.Plan) }) // as long as the fold takes to encode
+	}
+	defer packing.Wait()
 	d := digester{}
 	d.number(b.Version)
 	d.bytes([]byte(b.Session))
@@ -168,7 +175,7 @@ func (w *writing) batch(p *prepared) (int64, error) {
 		}
 	}
 	if p.Plan != nil {
-		if err := w.plan(row.key, p.PlanID, p.Plan); err != nil {
+		if err := w.plan(row.key, p); err != nil {
 			return 0, err
 		}
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -99,10 +100,24 @@ func (w *writing) dropTexts(session int64, query string, number int) error {
 	return nil
 }
 
-// plan stores the bytes of a plan, once under its name.
-func (w *writing) plan(session int64, id string, plan []byte) error {
+// preparedPlan is a plan with its long strings packed.
+type preparedPlan struct {
+	hash   compartments.Hash
+	cuts   cuts
+	packed []packed // nil if that failed: who stores them packs them
+}
+
+func (pack *packer) plan(content []byte) preparedPlan {
+	p := preparedPlan{hash: sha256.Sum256(content)}
+	p.cuts, _ = split(content)
+	p.packed = pack.strings(content, p.cuts)
+	return p
+}
+
+// plan stores the bytes of the batch's plan, once under its name.
+func (w *writing) plan(session int64, p *prepared) error {
 	var document int64
-	known, err := w.c.row(w.ctx, `SELECT document FROM plans WHERE session = ? AND plan = ?`, []any{session, id}, &document)
+	known, err := w.c.row(w.ctx, `SELECT document FROM plans WHERE session = ? AND plan = ?`, []any{session, p.PlanID}, &document)
 	if err != nil {
 		return err
 	}
@@ -111,17 +126,26 @@ func (w *writing) plan(session int64, id string, plan []byte) error {
 		if err != nil {
 			return err
 		}
-		if string(stored) == string(plan) {
+		if string(stored) == string(p.Plan) {
 			return nil
 		}
 		if err := w.release(document); err != nil {
 			return err
 		}
 	}
-	if document, err = w.putText(plan); err != nil {
+	next := 0
+	document, err = w.putCut(p.Plan, p.plan.hash, p.plan.cuts, func(s span) (int64, error) {
+		at := next // strings come in order
+		next++
+		if p.plan.packed == nil {
+			return w.putPayload(s.of(p.Plan))
+		}
+		return w.putPacked(&p.plan.packed[at], s.len())
+	})
+	if err != nil {
 		return err
 	}
-	return w.c.exec(w.ctx, `INSERT OR REPLACE INTO plans (session, plan, document) VALUES (?, ?, ?)`, session, id, document)
+	return w.c.exec(w.ctx, `INSERT OR REPLACE INTO plans (session, plan, document) VALUES (?, ?, ?)`, session, p.PlanID, document)
 }
 
 // trimPlans lets go of plans that are neither in force nor of one of the last
