@@ -66,6 +66,7 @@ const (
 	PinPending PinState = "pending" // the next fold shows it
 	PinNoRoom  PinState = "noRoom"  // the window does not hold it; the record names the call
 	PinAsleep  PinState = "asleep"  // its message was withdrawn, or no longer says it
+	PinBehind  PinState = "behind"  // newer classes of all its messages hold instead
 	PinEnded   PinState = "ended"
 )
 

@@ -31,6 +31,9 @@ func (se *Session) pinState(p *compartments.Pin) PinState {
 	if p.Lost || p.Words() && se.view.place[p.Ordinal-1] < 0 {
 		return PinAsleep
 	}
+	if se.behind(p) {
+		return PinBehind
+	}
 	dropped := 0
 	if n := min(se.view.pairs, len(se.st.Layout)); n > 0 {
 		dropped = se.view.headEnd
@@ -79,6 +82,20 @@ func (se *Session) pinState(p *compartments.Pin) PinState {
 		return PinPending
 	}
 	return PinInView
+}
+
+// behind reports whether newer pins say the class of every message of a pin's
+// range, so that its own says nothing until they end.
+func (se *Session) behind(p *compartments.Pin) bool {
+	if p.Words() {
+		return false
+	}
+	for o := p.First; o <= p.Last; o++ {
+		if !slices.ContainsFunc(se.pins, func(q compartments.Pin) bool { return q.ID > p.ID && !q.Ended && !q.Words() && q.Holds(o) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // itemOf is the entry of the head that shows a compartment, or nil.

@@ -203,12 +203,16 @@ func costsText(out *bytes.Buffer, c decay.Costs) {
 	if c.Priced {
 		fmt.Fprintf(out, ", which costs %s", money(c.Cost, true))
 	}
-	fmt.Fprintf(out, "; each later step has %s tokens less", grouped(c.Removed))
+	removed, saving, less, saves := c.Removed, c.Saving, "less", "saves"
+	if removed < 0 { // a fold that had to be made, and shows more
+		removed, saving, less, saves = -removed, -saving, "more", "costs"
+	}
+	fmt.Fprintf(out, "; each later step has %s tokens %s", grouped(removed), less)
 	if c.Priced {
-		fmt.Fprintf(out, ", which saves %s", money(c.Saving, true))
+		fmt.Fprintf(out, ", which %s %s", saves, money(saving, true))
 	}
 	if c.BreakEven > 0 {
-		fmt.Fprintf(out, "; paid after %s steps", grouped(c.BreakEven))
+		fmt.Fprintf(out, "; paid after %s", stepsText(c.BreakEven))
 	}
 	out.WriteByte('\n')
 }

@@ -277,7 +277,7 @@ func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 // grouped writes a number with commas between thousands.
 func grouped(n int) string {
 	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
