@@ -50,12 +50,17 @@ func (s *Store) search(ctx context.Context, id compartments.SessionID, q query, 
 		if f.session == 0 {
 			return unknownSession(id)
 		}
-		return f.byWords(r)
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	// What waits is read before the index: what is indexed between the two is in
+	// both, and the other way round it would be in neither.
 	if err := f.scan(ctx, s, true); err != nil {
+		return nil, err
+	}
+	if err := s.read(ctx, f.byWords); err != nil {
 		return nil, err
 	}
 	if q.joined || f.literals == 0 && len(f.found) < min(fewHits, limit) {
@@ -137,8 +142,9 @@ func (f *finder) byWords(r *reading) error {
 	if len(f.words) > 1 {
 		asked = append(asked, f.all())
 	}
+	before := f.literals
 	for i, expression := range asked {
-		if i > 0 && f.literals >= fewHits {
+		if i > 0 && f.literals-before >= fewHits {
 			break
 		}
 		if err := f.messageRows(r, expression); err != nil {
