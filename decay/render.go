@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ctxplugin/compartments"
 )
@@ -101,11 +102,11 @@ func Heading(c *compartments.Compartment, t compartments.Tier) string {
 // the range in brackets; the heading of the record replaces it.
 func renderTier(b *strings.Builder, c *compartments.Compartment, t compartments.Tier) {
 	text := c.Tiers[t].Text
-	own := fmt.Sprintf("[%d-%d]", c.First, c.Last)
-	if c.First == c.Last && !strings.HasPrefix(text, own) {
-		own = fmt.Sprintf("[%d]", c.First)
+	heading := fmt.Sprintf("[%d-%d]", c.First, c.Last)
+	if c.First == c.Last && !strings.HasPrefix(text, heading) {
+		heading = fmt.Sprintf("[%d]", c.First)
 	}
-	text = strings.TrimPrefix(text, own)
+	text = strings.TrimPrefix(text, heading)
 	b.WriteString(Heading(c, t))
 	if !strings.HasPrefix(text, " ") {
 		b.WriteByte(' ')
@@ -122,8 +123,27 @@ func renderTier(b *strings.Builder, c *compartments.Compartment, t compartments.
 	b.WriteByte('\n')
 }
 
-// names of one index line, at most.
-const indexNames = 6
+// What an index line shows at most.
+const (
+	indexNames     = 6
+	indexNameRunes = 100 // of all names
+	indexTitle     = 30  // runes of the title of the first entry, and of the last
+)
+
+// indexed is what an index line shows of a title: not that the entry goes on with an
+// earlier request, which is in the same line or in one before it.
+func indexed(title string) string {
+	if rest, ok := strings.CutPrefix(title, "(cont. of ["); ok {
+		if _, own, ok := strings.Cut(rest, "]) "); ok {
+			title = own
+		}
+	}
+	short := clip(title, indexTitle)
+	if n := utf8.RuneCountInString(short); n > indexTitle/3 || n == utf8.RuneCountInString(title) {
+		return short
+	}
+	return string([]rune(title)[:indexTitle]) + "…" // a long word behind the first says more than that one alone
+}
 
 // renderIndex writes one line that stands for several compartments, and the
 // exact spans of each below it.
@@ -148,10 +168,17 @@ func renderIndex(b *strings.Builder, item compartments.Item, lookup Lookup) {
 		}
 	}
 	first, last := members[0], members[len(members)-1]
-	fmt.Fprintf(b, "\n[%d-%d index] %d entries, from %q", first.First, last.Last, len(item.Compartments), clip(first.Title, 48))
+	entries := "entries"
+	if len(item.Compartments) == 1 {
+		entries = "entry"
+	}
+	fmt.Fprintf(b, "\n[%d-%d index] %d %s, from %q", first.First, last.Last, len(item.Compartments), entries, indexed(first.Title))
+	if last != first {
+		fmt.Fprintf(b, " to %q", indexed(last.Title))
+	}
 	if len(names) > 0 {
 		// every name is a word that ctx_search finds
-		fmt.Fprintf(b, "; names: %s", clip(strings.Join(names, ", "), 110))
+		fmt.Fprintf(b, "; names: %s", clip(strings.Join(names, ", "), indexNameRunes))
 	}
 	b.WriteByte('\n')
 	for _, c := range members {

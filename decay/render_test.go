@@ -158,3 +158,35 @@ func TestPreview_StandsForThePart(t *testing.T) {
 		}
 	})
 }
+
+// An index line says where its work begins and where it ends, in the words of the
+// entries themselves, and takes about what is set aside for it.
+func TestRenderIndex_SaysFromAndTo(t *testing.T) {
+	for title, want := range map[string]string{
+		"skip rows without an id":                                     "skip rows without an id",
+		"(cont. of [16]) Restart the server":                          "Restart the server",
+		"(cont. of the talk) Restart it":                              "(cont. of the talk) Restart it",
+		"read rows and write them in one transaction only":            "read rows and write them in …",
+		"read internal/importer/transactions.go first":                "read internal/importer/transac…",
+		"(cont. of [16]) read internal/importer/transactions.go line": "read internal/importer/transac…",
+	} {
+		if got := indexed(title); got != want {
+			t.Errorf("%q is indexed as %q, want %q", title, got, want)
+		}
+	}
+	one := func(first, last compartments.Ordinal, title string) *compartments.Compartment {
+		return &compartments.Compartment{ID: compartments.CompartmentID(first), First: first, Last: last, Title: title, Names: []string{"rows.go"}}
+	}
+	all := map[compartments.CompartmentID]*compartments.Compartment{1: one(1, 8, "skip rows"), 9: one(9, 9, "(cont. of [1]) count them")}
+	lookup := func(id compartments.CompartmentID) *compartments.Compartment { return all[id] }
+	var b strings.Builder
+	renderIndex(&b, compartments.Item{Compartments: []compartments.CompartmentID{1, 9}}, lookup)
+	if want := "\n[1-9 index] 2 entries, from \"skip rows\" to \"count them\"; names: rows.go\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+	b.Reset()
+	renderIndex(&b, compartments.Item{Compartments: []compartments.CompartmentID{9}}, lookup)
+	if want := "\n[9-9 index] 1 entry, from \"count them\"; names: rows.go\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}

@@ -94,5 +94,5 @@ func Defaults() Settings {
 // rendered again only by the renderer that made it.
 const (
 	Policy   = "policy-4"
-	Renderer = "render-2"
+	Renderer = "render-3"
 )
