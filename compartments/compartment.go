@@ -144,9 +144,15 @@ const MostLegal = 1 + len(Rendered)
 // AppendLegal appends what LegalUnder lists: a fold asks it of every compartment
 // several times.
 func (c *Compartment) AppendLegal(legal []Tier, least Survival) []Tier {
-	legal = append(legal, TierRaw)
+	c.EachLegal(least, func(t Tier, _ *Rendition) { legal = append(legal, t) })
+	return legal
+}
+
+// EachLegal visits what LegalUnder lists, each with its text; raw has none.
+func (c *Compartment) EachLegal(least Survival, visit func(t Tier, r *Rendition)) {
+	visit(TierRaw, nil)
 	if c.Retention == Pinned {
-		return legal
+		return
 	}
 	demands := c.Floor.Survival != Survival{} || least != Survival{}
 	for _, t := range Rendered {
@@ -162,10 +168,9 @@ func (c *Compartment) AppendLegal(legal []Tier, least Survival) []Tier {
 			kept = kept && r.Survival[d] >= max(c.Floor.Survival[d], least[d])
 		}
 		if kept {
-			legal = append(legal, t)
+			visit(t, &r)
 		}
 	}
-	return legal
 }
 
 // MayIndex reports whether the compartment may be merged into an index line.

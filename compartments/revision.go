@@ -149,20 +149,39 @@ func RunHash(members []Hash) Hash {
 	return RunHashOf(len(members), func(i int) *Hash { return &members[i] })
 }
 
-// RunHashOf is RunHash of n messages whose hashes lie elsewhere. A fold of a long
-// session hashes all of it, so that they are handed on many at a time.
+// RunHashOf is RunHash of n messages whose hashes lie elsewhere.
 func RunHashOf(n int, member func(i int) *Hash) Hash {
-	h := sha256.New()
+	r := NewRun()
+	r.Add(n, member)
+	return r.Sum()
+}
+
+// Run is the RunHash of messages that grow in number: what a fold of a long session
+// stands for is mostly what the one before stood for, and some more.
+type Run struct {
+	h     hash.Hash
+	Count int // messages so far
+}
+
+// NewRun returns the run of no messages.
+func NewRun() *Run { return &Run{h: sha256.New()} }
+
+// Add goes on with n messages. Many are handed on at a time.
+func (r *Run) Add(n int, member func(i int) *Hash) {
 	var many [4096]byte
 	for i := 0; i < n; {
 		size := 0
 		for ; i < n && size < len(many); i++ {
 			size += copy(many[size:], member(i)[:])
 		}
-		h.Write(many[:size])
+		r.h.Write(many[:size])
 	}
-	var out Hash
-	h.Sum(out[:0])
+	r.Count += n
+}
+
+// Sum is the RunHash of the messages so far.
+func (r *Run) Sum() (out Hash) {
+	r.h.Sum(out[:0])
 	return out
 }
 

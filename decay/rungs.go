@@ -22,26 +22,30 @@ func (r *rungs) all() []rung { return r.at[:r.n] }
 // rungsOf works them out.
 func rungsOf(candidate *Candidate, s *Settings) (out rungs) {
 	c := candidate.Compartment
-	var texts [compartments.TierAnchor + 1]compartments.Rendition
+	var kept [compartments.MostLegal]compartments.Survival
 	var fading [compartments.Dimensions]bool
-	for _, t := range compartments.Rendered {
-		r, ok := c.Tiers[t]
-		if !ok {
-			continue
-		}
-		texts[t] = r
+	fades := func(s *compartments.Survival) {
 		for d := range fading {
-			fading[d] = fading[d] || r.Survival[d] < 1000
+			fading[d] = fading[d] || s[d] < 1000
 		}
 	}
-	var room [compartments.MostLegal]compartments.Tier
-	for _, t := range c.AppendLegal(room[:0], candidate.floor(s)) {
-		r := rung{tier: t, survival: 1000}
-		if t != compartments.TierRaw {
-			r.tokens, r.survival = texts[t].Tokens, survivalOf(&texts[t].Survival, t, &fading, s.Trust)
+	c.EachLegal(candidate.floor(s), func(t compartments.Tier, r *compartments.Rendition) {
+		out.at[out.n] = rung{tier: t, survival: 1000}
+		if r != nil {
+			out.at[out.n].tokens, kept[out.n] = r.Tokens, r.Survival
+			fades(&r.Survival)
 		}
-		out.at[out.n] = r
 		out.n++
+	})
+	if out.n < len(out.at) { // what is not legal fades too
+		for _, r := range c.Tiers {
+			fades(&r.Survival)
+		}
+	}
+	for i := range out.all() {
+		if r := &out.at[i]; r.tier != compartments.TierRaw {
+			r.survival = survivalOf(&kept[i], r.tier, &fading, s.Trust)
+		}
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	}
 	if len(o.Items) > 0 {
 		pair := compartments.PairLayout{First: p.v.order[from], Last: p.v.order[through-1], Count: through - from,
-			Source: p.runHash(p.v.order[from:through]), Items: o.Items,
+			Source: p.sourceOf(from, through), Items: o.Items,
 			Text: decay.RenderPair(o.Items, o.Divergence == 0, p.lookup, p.pin)}
 		pair.Tokens = p.counts.count(pair.Text, o.Divergence == 0, p.cfg.Count) + pairTokens
 		pair.Rendered = sha256.Sum256([]byte(pair.Text))
@@ -80,6 +80,20 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	p.st.Through = fold.Through
 	batch.Fold, batch.PlanID, batch.Plan = fold, p.planID, p.encoded
 	return nil
+}
+
+// sourceOf hashes the messages of a pair. Those of the first pair of the head in
+// force stand as they were hashed, so that a pair in its place goes on from there.
+func (p *pass) sourceOf(from, through int) compartments.Hash {
+	if from != p.v.start {
+		return p.runHash(p.v.order[from:through])
+	}
+	if p.v.pairs == 0 || p.opening == nil || p.opening.Count != p.st.Layout[0].Count || p.opening.Count > through-from || p.opening.Sum() != p.st.Layout[0].Source {
+		p.opening = compartments.NewRun()
+	}
+	fresh := p.v.order[from+p.opening.Count : through]
+	p.opening.Add(len(fresh), func(i int) *compartments.Hash { return &p.entry(fresh[i]).Hash })
+	return p.opening.Sum()
 }
 
 // pairTokens is what a pair of the head takes besides its text, in tokens: two

@@ -37,7 +37,8 @@ type Session struct {
 	plan    compartments.Plan
 	folds   int
 	st      state
-	layout  encodedLayout // of st
+	layout  encodedLayout     // of st
+	opening *compartments.Run // messages of the first pair that a fold made last; nil before
 
 	// incoming is the list that a sync in pieces is building, and incomingAt its
 	// revision after each message from the place where it leaves list.

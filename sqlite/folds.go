@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"ctxplugin/compartments"
 )
@@ -74,17 +75,43 @@ func (w *writing) fold(session int64, f *preparedFold) error {
 		f.InputsHash[:], string(f.inputs), layout, optional(texts)); err != nil {
 		return err
 	}
-	for i, d := range f.Decisions {
-		if err := w.c.exec(w.ctx, `INSERT INTO decisions (session, fold, place, compartment, tier_from, tier_to, highest, lowest, reason)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, session, f.Number, i, int64(d.Compartment), int64(d.From), int64(d.To),
-			int64(d.Highest), int64(d.Lowest), string(d.Reason)); err != nil {
-			return err
-		}
+	if err := w.decisions(session, f); err != nil {
+		return err
 	}
 	if err := w.dropTexts(session, `SELECT texts FROM folds WHERE session = ?1 AND number <= ?2 AND texts IS NOT NULL`, f.Number-keptFolds); err != nil {
 		return err
 	}
 	return w.c.exec(w.ctx, `UPDATE folds SET texts = NULL WHERE session = ? AND number <= ? AND texts IS NOT NULL`, session, f.Number-keptFolds)
+}
+
+// manyDecisions is how many are stored by one statement: a fold of a long session
+// has hundreds, and a statement takes longer to run than a row to write.
+const (
+	manyDecisions  = 16
+	decisionInsert = `INSERT INTO decisions (session, fold, place, compartment, tier_from, tier_to, highest, lowest, reason) VALUES `
+	decisionRow    = `(?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
+
+var manyDecisionsInsert = decisionInsert + strings.Repeat(decisionRow+", ", manyDecisions-1) + decisionRow
+
+func (w *writing) decisions(session int64, f *preparedFold) error {
+	var values []any
+	for i, d := range f.Decisions {
+		values = append(values, session, f.Number, i, int64(d.Compartment), int64(d.From), int64(d.To), int64(d.Highest), int64(d.Lowest), string(d.Reason))
+		rest := len(f.Decisions) - len(f.Decisions)%manyDecisions
+		query := decisionInsert + decisionRow
+		if i < rest {
+			if (i+1)%manyDecisions != 0 {
+				continue
+			}
+			query = manyDecisionsInsert
+		}
+		if err := w.c.exec(w.ctx, query, values...); err != nil {
+			return err
+		}
+		values = values[:0]
+	}
+	return nil
 }
 
 func (w *writing) dropTexts(session int64, query string, number int) error {
