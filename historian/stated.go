@@ -144,10 +144,11 @@ func (r *record) rejected(v *view) (span, bool) {
 	return span{}, false
 }
 
-// rejects reports a sentence that says what was not taken, and why.
+// rejects reports a sentence that says what was not taken, and why. It names what it
+// speaks of in the spelling of code, or somebody says it of their own choice.
 func rejects(s string) bool {
 	low := strings.ToLower(s)
-	return hasAny(low, turnedDown) && hasAny(low, reasons) && countNames(s) > 0 && !question(s) && !hasAny(low, hedges)
+	return hasAny(low, turnedDown) && hasAny(low, reasons) && (countNames(s) > 0 || hasAny(" "+low, choices)) && !question(s) && !hasAny(low, hedges)
 }
 
 // labelled reports a line that is headed as what was rejected; the cause is the rest
@@ -156,11 +157,14 @@ func labelled(line string) bool {
 	return len(line) < 400 && width(line) >= 40 && starts(strings.ToLower(line), []string{"rejected:", "ruled out:", "not taken:", "verworfen:", "rejeté :", "descartado:", "已否决：", "却下："})
 }
 
-// turnedDown are phrases that say that a way was not taken, and reasons those behind
-// which the cause stands. Unlike those that rank, they leave no doubt.
+// turnedDown are phrases that say that a way was not taken, choices those of them that
+// say who chose, and reasons those behind which the cause stands. Unlike those that
+// rank, they leave no doubt.
 var (
 	turnedDown = []string{"rejected", "ruled out", "rule out", "decided against", "not an option", "won't work", "will not work", "can't use", "cannot use", "can not use", "instead of", "rather than", "rolled back", "reverted", "gave up on", "abandoned", "is incompatible", "are incompatible", "conflicts with",
-		"放弃了", "而不是", "不能用", "却下", "ではなく", "使えない", "대신", "쓸 수 없", "descartad", "en lugar de", "em vez de", "rejeté", "écarté", "au lieu de", "verworfen", "ausgeschlossen", "anstatt", "statt "}
+		"放弃了", "而不是", "不能用", "却下", "ではなく", "使えない", "대신", "쓸 수 없", "descartad", "descarté", "descartamos", "descartei", "en lugar de", "em vez de", "rejeté", "écarté", "au lieu de", "verworfen", "ausgeschlossen", "anstatt", "statt "}
+	choices = []string{" i rejected", " we rejected", " i've rejected", " we've rejected", " i have rejected", " we have rejected", " i ruled out", " we ruled out", " i've ruled out", " we've ruled out", " i decided against", " we decided against", " i gave up on", " we gave up on", " i abandoned", " we abandoned",
+		"ich verworfen", "wir verworfen", "ich ausgeschlossen", "wir ausgeschlossen", "j'ai rejeté", "j'ai écarté", "avons rejeté", "avons écarté", "descarté", "descartamos", "descartei", "我放弃了", "我们放弃了"}
 	reasons = []string{"because", "since it", "since the", "since that", "due to", "as it needs", "requires", "因为", "由于", "なので", "ため", "때문", "porque", "debido", "devido", "parce que", "à cause", "weil", "wegen"}
 )
 

@@ -49,6 +49,13 @@ func TestRejected(t *testing.T) {
 		{"I used `lib/pq` instead of `pgx/v5`", false},
 		{"maybe `pgx/v5` was rejected because of Go 1.19.4", false},
 		{"should `pgx/v5` be rejected because of Go 1.19.4?", false},
+		{"I rejected advisory locks because the pooler drops them between statements", true},
+		{"So we decided against a second queue, because the order would be lost", true},
+		{"Sperren habe ich verworfen, weil der Pooler sie zwischen Anweisungen verliert", true},
+		{"我们放弃了消息队列，因为运维不支持", true},
+		{"descartamos los bloqueos porque el pooler los pierde", true},
+		{"the server rejected the upload because the token was too old", false},
+		{"did we reject advisory locks because of the pooler?", false},
 	} {
 		if got := rejects(c.in); got != c.want {
 			t.Errorf("%q: %t", c.in, got)
