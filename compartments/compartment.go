@@ -144,13 +144,13 @@ const MostLegal = 1 + len(Rendered)
 // AppendLegal appends what LegalUnder lists: a fold asks it of every compartment
 // several times.
 func (c *Compartment) AppendLegal(legal []Tier, least Survival) []Tier {
-	c.EachLegal(least, func(t Tier, _ *Rendition) { legal = append(legal, t) })
+	c.EachLegal(least, func(t Tier, _ Rendition) { legal = append(legal, t) })
 	return legal
 }
 
 // EachLegal visits what LegalUnder lists, each with its text; raw has none.
-func (c *Compartment) EachLegal(least Survival, visit func(t Tier, r *Rendition)) {
-	visit(TierRaw, nil)
+func (c *Compartment) EachLegal(least Survival, visit func(t Tier, r Rendition)) {
+	visit(TierRaw, Rendition{})
 	if c.Retention == Pinned {
 		return
 	}
@@ -168,7 +168,7 @@ func (c *Compartment) EachLegal(least Survival, visit func(t Tier, r *Rendition)
 			kept = kept && r.Survival[d] >= max(c.Floor.Survival[d], least[d])
 		}
 		if kept {
-			visit(t, &r)
+			visit(t, r)
 		}
 	}
 }

@@ -29,9 +29,9 @@ func rungsOf(candidate *Candidate, s *Settings) (out rungs) {
 			fading[d] = fading[d] || s[d] < 1000
 		}
 	}
-	c.EachLegal(candidate.floor(s), func(t compartments.Tier, r *compartments.Rendition) {
+	c.EachLegal(candidate.floor(s), func(t compartments.Tier, r compartments.Rendition) {
 		out.at[out.n] = rung{tier: t, survival: 1000}
-		if r != nil {
+		if t != compartments.TierRaw {
 			out.at[out.n].tokens, kept[out.n] = r.Tokens, r.Survival
 			fades(&r.Survival)
 		}
