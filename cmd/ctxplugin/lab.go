@@ -13,7 +13,7 @@ type labCommand struct {
 
 // labRunCommand runs the experiments; the lab does the work.
 type labRunCommand struct {
-	Quick    bool   `help:"A few small sessions instead: a look at whether all works, in less than a minute."`
+	Quick    bool   `help:"A few small sessions instead: a look at whether all works, in a few seconds."`
 	Seeds    *int   `placeholder:"N" help:"How many generated sessions (default: 32, or 3 with --quick)."`
 	Seed     *int   `placeholder:"N" help:"The first seed (default: 1000)."`
 	Bank     string `enum:"held,tuned" default:"held" help:"Which bank of cue words the sessions use: ${enum}. Figures are published for held, and tuned on tuned."`
