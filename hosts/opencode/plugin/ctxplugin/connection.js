@@ -43,6 +43,7 @@ export class Connection {
     this.startingSince = 0;
     this.failures = 0;
     this.notBefore = 0;
+    /** the first question since the binary was last heard that nobody waits for any more; ms of performance.now, 0 for none */
     this.silentSince = 0;
     this.closed = false;
   }
@@ -69,7 +70,8 @@ export class Connection {
   }
 
   /**
-   * Says that a caller stopped waiting for what it asked since `askedAt`.
+   * Says that a caller stopped waiting for what it asked since `askedAt`, in ms of
+   * performance.now.
    * @param {number} askedAt
    */
   gaveUp(askedAt) {
@@ -85,14 +87,14 @@ export class Connection {
   async request(method, params, ms) {
     const process = this.process;
     if (!process || !this.hello) throw new Error("the binary is not running");
-    const askedAt = Date.now();
+    const askedAt = performance.now();
     try {
       return await process.request(method, typeof params === "string" ? params : JSON.stringify(params), ms);
     } catch (error) {
       if (error instanceof TimeoutError) this.#unanswered(process, askedAt);
       throw error;
     } finally {
-      if (process.heardAt >= askedAt) this.silentSince = 0;
+      if (process.heardAt > askedAt) this.silentSince = 0;
     }
   }
 
@@ -185,9 +187,9 @@ export class Connection {
    * @param {number} askedAt
    */
   #unanswered(process, askedAt) {
-    if (process.heardAt >= askedAt) return;
+    if (process.heardAt > askedAt) return;
     this.silentSince ||= askedAt;
-    if (Date.now() - this.silentSince >= this.timing.hang) process.kill();
+    if (performance.now() - this.silentSince >= this.timing.hang) process.kill();
   }
 }
 

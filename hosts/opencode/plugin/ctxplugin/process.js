@@ -42,6 +42,7 @@ export class Process {
     this.peer = peer;
     this.startedAt = Date.now();
     /** when the last well-formed frame came */
+    /** when it last said anything; ms of performance.now, for within one of Date.now it may be heard and asked again */
     this.heardAt = 0;
     this.stderr = "";
     this.partial = "";
@@ -143,7 +144,7 @@ export class Process {
       return;
     }
     if (frame?.jsonrpc !== "2.0") return;
-    this.heardAt = Date.now();
+    this.heardAt = performance.now();
     if (typeof frame.method === "string") {
       if (frame.method === "$/cancelRequest") return this.answering.get(frame.params?.id)?.abort();
       if (frame.id === undefined) return this.peer.notified(frame.method, frame.params);

@@ -115,8 +115,8 @@ export class Session {
   async #ask(list, user, model) {
     const { connection, notices } = this.around;
     const ms = connection.silent ? connection.timing.silent : this.#patience(list.messages);
-    const began = Date.now();
-    const until = began + ms;
+    const began = performance.now();
+    const until = Date.now() + ms;
     const call = { abandoned: false };
     const ask = async () => {
       const hello = connection.hello ?? (await connection.ready(Math.min(connection.timing.start, ms)));
