@@ -9,8 +9,9 @@ type commit struct {
 	event string // "commit", "push", "link", "undo", "branch"
 }
 
-// gitClass decides whether a git command changes anything.
-func gitClass(words []string) class {
+// gitVerb is the place of what git is told to do among the words of a command: behind
+// git's own options.
+func gitVerb(words []string) int {
 	i := 1
 	for i < len(words) && strings.HasPrefix(words[i], "-") {
 		if words[i] == "-C" || words[i] == "-c" {
@@ -18,6 +19,12 @@ func gitClass(words []string) class {
 		}
 		i++
 	}
+	return i
+}
+
+// gitClass decides whether a git command changes anything.
+func gitClass(words []string) class {
+	i := gitVerb(words)
 	if i >= len(words) {
 		return classLook
 	}

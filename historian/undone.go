@@ -24,13 +24,7 @@ func (u *use) takesBack() (t takeback) {
 	}
 	for _, g := range u.cmd.git {
 		words := strings.Fields(g)
-		i := 1
-		for i < len(words) && strings.HasPrefix(words[i], "-") {
-			if words[i] == "-C" || words[i] == "-c" {
-				i++
-			}
-			i++
-		}
+		i := gitVerb(words)
 		if i >= len(words) {
 			continue
 		}

@@ -128,14 +128,14 @@ func FuzzSplit(f *testing.F) {
 // source and the fields around its frames, is pasted; what a person says beside it is not.
 func TestTerminalPaste(t *testing.T) {
 	for in, want := range map[string]string{
-		"~/work/seal (main)\n➜  seal git:(main) npx seal -c\nnode:fs:443\n    return binding.read(path);\n           ^\n\nError: ENOENT: no such file, open '/w/seal.json'\n    at readFileSync (node:fs:443:20)\n    at run (/w/src/seal.ts:76:24) {\n  errno: -2,\n  code: 'ENOENT'\n}\n\nNode.js v23.4.0": "",
+		"~/code/seal (main)\n➜  seal git:(main) npx seal -c\nnode:fs:443\n    return binding.read(path);\n           ^\n\nError: ENOENT: no such file, open '/w/seal.json'\n    at readFileSync (node:fs:443:20)\n    at run (/w/src/seal.ts:76:24) {\n  errno: -2,\n  code: 'ENOENT'\n}\n\nNode.js v23.4.0": "",
 		"it broke, invalid seals must never explode\n\n➜  seal git:(main) ✗ npx seal -r\nDebugger attached.\nError: Invalid wax: #000cc\n    at hex (/w/src/seal.ts:148:9)\nWaiting for the debugger to disconnect...":                                                                                       "it broke, invalid seals must never explode",
 		"first terminal:\n➜  seal echo $TERM\nxterm\n\nsecond terminal:\n➜  seal echo $TERM\nxterm-256color\n\nwhy do they differ?":                                                                                                                                                                          "first terminal:\n\nsecond terminal:\n\nwhy do they differ?",
 		"❯ make seal\nno rule to make target\nplease mend that":                       "please mend that",
 		"it hangs here\n\n ⠇ Working... (esc to interrupt)\n──────\n│ wax":            "it hangs here",
 		"- wax\n  - red\n  - blue\n\nkeep the list indented":                          "- wax\n- red\n- blue\n\nkeep the list indented",
 		"the call\n  at noon (see plan: 2)\nmust stay":                                "the call\nmust stay",
-		"look in ~/work/seal\nand then make it compile":                               "look in ~/work/seal\nand then make it compile",
+		"look in ~/code/seal\nand then make it compile":                               "look in ~/code/seal\nand then make it compile",
 		"Error: Invalid wax: #000cc\n\nwhat does that mean for the letters of today?": "Error: Invalid wax: #000cc\n\nwhat does that mean for the letters of today?",
 	} {
 		var s speech
