@@ -120,17 +120,19 @@ func (w *writing) putMessage(session int64, content []byte, p *preparedEntry) (i
 			}
 		}
 		if p.packed == nil {
-			return w.putPayload(s.of(content))
+			return w.putPayload(s.of(content), sha256.Sum256(s.of(content)))
 		}
 		return w.putPacked(&p.packed[at], s.len())
 	})
 }
 
-// putText stores any other JSON text.
-func (w *writing) putText(content []byte) (int64, error) {
-	c, _ := split(content)
-	return w.putCut(content, sha256.Sum256(content), c, func(s span) (int64, error) {
-		return w.putPayload(s.of(content))
+// putTexts stores the texts of a layout.
+func (w *writing) putTexts(p *preparedTexts) (int64, error) {
+	next := 0
+	return w.putCut(p.content, p.hash, p.cuts, func(s span) (int64, error) {
+		at := next // strings come in order
+		next++
+		return w.putPayload(s.of(p.content), p.strings[at])
 	})
 }
 
@@ -182,9 +184,10 @@ type packed struct {
 	bytes []byte
 }
 
-// putPayload stores a string once for all documents and returns its key.
-func (w *writing) putPayload(content []byte) (int64, error) {
-	p := packed{hash: sha256.Sum256(content)}
+// putPayload stores a string once for all documents and returns its key. hash is that
+// of its content.
+func (w *writing) putPayload(content []byte, hash compartments.Hash) (int64, error) {
+	p := packed{hash: hash}
 	key, err := w.payload(p.hash)
 	if err != nil || key != 0 {
 		return key, err

@@ -112,13 +112,14 @@ func (pack *packer) prepare(b *compartments.Batch) (*prepared, error) {
 		d.bytes(record)
 	}
 	if b.Fold != nil {
-		if p.fold, err = prepareFold(b.Fold); err != nil {
+		if p.fold, err = pack.fold(b.Fold); err != nil {
 			return nil, err
 		}
 		d.bytes(p.fold.digest[:])
 	}
 	d.bytes([]byte(b.PlanID))
-	d.bytes(b.Plan)
+	packing.Wait()
+	d.hashed(b.Plan, p.plan.hash)
 	d.bytes(b.State)
 	p.digest = d.sum()
 	return p, nil
@@ -183,16 +184,17 @@ func (w *writing) batch(p *prepared) (int64, error) {
 		if err := w.mayShow(row.key, p.Fold, last); err != nil {
 			return 0, err
 		}
-		if err := w.fold(row.key, p.fold); err != nil {
+		if err := w.fold(row.key, row.folds, p.fold); err != nil {
 			return 0, err
 		}
 		row.folds = int64(p.Fold.Number)
+		last.replaces[row.folds] = p.Fold.Inputs.Replaces
 	}
 	if err := w.finish(p, &row); err != nil {
 		return 0, err
 	}
 	if p.Plan != nil || p.fold != nil {
-		if err := w.trimPlans(row.key); err != nil {
+		if err := w.trimPlans(&row, last); err != nil {
 			return 0, err
 		}
 	}
@@ -396,8 +398,16 @@ type digester struct{ b []byte }
 func (d *digester) number(n int64) { d.b = binary.AppendVarint(d.b, n) }
 
 func (d *digester) bytes(b []byte) {
+	var sum compartments.Hash
 	if len(b) > sha256.Size {
-		sum := sha256.Sum256(b)
+		sum = sha256.Sum256(b)
+	}
+	d.hashed(b, sum)
+}
+
+// hashed is bytes for those whose SHA-256 is known.
+func (d *digester) hashed(b []byte, sum compartments.Hash) {
+	if len(b) > sha256.Size {
 		d.b = append(d.b, 0xff)
 		d.b = append(d.b, sum[:]...)
 		return

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -20,28 +21,61 @@ type preparedFold struct {
 	*compartments.Fold
 	digest compartments.Hash
 	inputs []byte
-	layout []byte // JSON, without the texts
-	texts  []byte // JSON array of the texts
+	layout []byte        // packed JSON, without the texts
+	texts  preparedTexts // JSON array of the texts
 }
 
-func prepareFold(f *compartments.Fold) (*preparedFold, error) {
+// preparedTexts is a JSON text whose long strings are most likely stored by then:
+// the plan of a fold shows the same ones.
+type preparedTexts struct {
+	content []byte
+	hash    compartments.Hash
+	cuts    cuts
+	strings []compartments.Hash // of the long strings
+}
+
+// texts encodes the texts of a layout as a plan has them, so that both share what is
+// stored.
+func prepareTexts(layout []compartments.PairLayout) (p preparedTexts, err error) {
+	texts, size := make([]string, len(layout)), 0
+	for i := range layout {
+		texts[i] = layout[i].Text
+		size += len(texts[i])
+	}
+	var b bytes.Buffer
+	b.Grow(size + size/16 + 64) // line ends are escaped
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(texts); err != nil {
+		return p, err
+	}
+	p.content = bytes.TrimRight(b.Bytes(), "\n")
+	p.hash = sha256.Sum256(p.content)
+	p.cuts, _ = split(p.content)
+	for _, s := range p.cuts.strings {
+		p.strings = append(p.strings, sha256.Sum256(s.of(p.content)))
+	}
+	return p, nil
+}
+
+func (pack *packer) fold(f *compartments.Fold) (*preparedFold, error) {
 	p := &preparedFold{Fold: f}
 	if f.Number < 1 {
 		return nil, badBatch("fold %d: folds count from 1", f.Number)
 	}
 	bare := make([]compartments.PairLayout, len(f.Layout))
-	texts := make([]string, len(f.Layout))
 	for i, pair := range f.Layout {
-		texts[i], pair.Text = pair.Text, ""
+		pair.Text = ""
 		bare[i] = pair
 	}
+	var layout []byte
 	rest := *f
 	rest.Inputs, rest.Layout = compartments.FoldInputs{}, nil
 	d := digester{}
 	for _, part := range []struct {
 		of any
 		to *[]byte
-	}{{&f.Inputs, &p.inputs}, {bare, &p.layout}, {texts, &p.texts}, {&rest, new([]byte)}} {
+	}{{&f.Inputs, &p.inputs}, {bare, &layout}, {&rest, new([]byte)}} {
 		b, err := json.Marshal(part.of)
 		if err != nil {
 			return nil, fmt.Errorf("encode fold %d: %w", f.Number, err)
@@ -49,152 +83,86 @@ func prepareFold(f *compartments.Fold) (*preparedFold, error) {
 		*part.to = b
 		d.bytes(b)
 	}
+	var err error
+	if p.texts, err = prepareTexts(f.Layout); err == nil {
+		p.layout, err = pack.frame(layout)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode fold %d: %w", f.Number, err)
+	}
+	d.hashed(p.texts.content, p.texts.hash)
 	p.digest = d.sum()
 	return p, nil
 }
 
-// fold stores a fold with its decisions and lets go of the texts of old ones.
-func (w *writing) fold(session int64, f *preparedFold) error {
-	if err := w.dropTexts(session, `SELECT texts FROM folds WHERE session = ?1 AND number = ?2 AND texts IS NOT NULL`, f.Number); err != nil {
+// fold stores a fold with its decisions and lets go of the texts of old ones. before
+// is the number of the fold before it.
+func (w *writing) fold(session, before int64, f *preparedFold) error {
+	number := int64(f.Number)
+	if err := w.dropTexts(session, number-1, number); err != nil {
 		return err
 	}
-	if err := w.c.exec(w.ctx, `DELETE FROM folds WHERE session = ? AND number = ?`, session, f.Number); err != nil {
+	if err := w.c.exec(w.ctx, `DELETE FROM folds WHERE session = ? AND number = ?`, session, number); err != nil {
 		return err
 	}
-	texts, err := w.putText(f.texts)
-	if err != nil {
-		return err
-	}
-	layout, err := w.pack.frame(f.layout)
+	texts, err := w.putTexts(&f.texts)
 	if err != nil {
 		return err
 	}
 	if err := w.c.exec(w.ctx, `INSERT INTO folds (session, number, at, reason, divergence, first_moved, through, plan,
 		inputs_hash, inputs, layout, texts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		session, f.Number, f.At, string(f.Reason), f.Divergence, int64(f.FirstMoved), int64(f.Through), f.PlanID,
-		f.InputsHash[:], string(f.inputs), layout, optional(texts)); err != nil {
+		f.InputsHash[:], string(f.inputs), f.layout, optional(texts)); err != nil {
 		return err
 	}
 	if err := w.decisions(session, f); err != nil {
 		return err
 	}
-	if err := w.dropTexts(session, `SELECT texts FROM folds WHERE session = ?1 AND number <= ?2 AND texts IS NOT NULL`, f.Number-keptFolds); err != nil {
-		return err
-	}
-	return w.c.exec(w.ctx, `UPDATE folds SET texts = NULL WHERE session = ? AND number <= ? AND texts IS NOT NULL`, session, f.Number-keptFolds)
+	// The fold before let go of the texts of all that it left behind: to look at each
+	// of these folds again would read every one there ever was.
+	return w.dropTexts(session, before-keptFolds, number-keptFolds)
 }
 
-// manyDecisions is how many are stored by one statement: a fold of a long session
-// has hundreds, and a statement takes longer to run than a row to write.
-const (
-	manyDecisions  = 16
-	decisionInsert = `INSERT INTO decisions (session, fold, place, compartment, tier_from, tier_to, highest, lowest, reason) VALUES `
-	decisionRow    = `(?, ?, ?, ?, ?, ?, ?, ?, ?)`
-)
+// decisionInserts store 16 decisions, 8, 4, 2 or 1: a fold of a long session has
+// hundreds, and a statement takes longer to run than a row to write.
+var decisionInserts = [...]string{decisionInsert(16), decisionInsert(8), decisionInsert(4), decisionInsert(2), decisionInsert(1)}
 
-var manyDecisionsInsert = decisionInsert + strings.Repeat(decisionRow+", ", manyDecisions-1) + decisionRow
+func decisionInsert(rows int) string {
+	const row = `(?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	return `INSERT INTO decisions (session, fold, place, compartment, tier_from, tier_to, highest, lowest, reason) VALUES ` +
+		strings.Repeat(row+", ", rows-1) + row
+}
 
 func (w *writing) decisions(session int64, f *preparedFold) error {
 	var values []any
-	for i, d := range f.Decisions {
-		values = append(values, session, f.Number, i, int64(d.Compartment), int64(d.From), int64(d.To), int64(d.Highest), int64(d.Lowest), string(d.Reason))
-		rest := len(f.Decisions) - len(f.Decisions)%manyDecisions
-		query := decisionInsert + decisionRow
-		if i < rest {
-			if (i+1)%manyDecisions != 0 {
-				continue
-			}
-			query = manyDecisionsInsert
-		}
-		if err := w.c.exec(w.ctx, query, values...); err != nil {
-			return err
+	rows, which := 16, 0
+	for at := 0; at < len(f.Decisions); at += rows {
+		for rows > len(f.Decisions)-at {
+			rows /= 2
+			which++
 		}
 		values = values[:0]
-	}
-	return nil
-}
-
-func (w *writing) dropTexts(session int64, query string, number int) error {
-	keys, err := w.c.keys(w.ctx, query, session, number)
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		if err := w.release(key); err != nil {
+		for i, d := range f.Decisions[at : at+rows] {
+			values = append(values, session, f.Number, at+i, int64(d.Compartment), int64(d.From), int64(d.To), int64(d.Highest), int64(d.Lowest), string(d.Reason))
+		}
+		if err := w.c.exec(w.ctx, decisionInserts[which], values...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// preparedPlan is a plan with its long strings packed.
-type preparedPlan struct {
-	hash   compartments.Hash
-	cuts   cuts
-	packed []packed // nil if that failed: who stores them packs them
-}
-
-func (pack *packer) plan(content []byte) preparedPlan {
-	p := preparedPlan{hash: sha256.Sum256(content)}
-	p.cuts, _ = split(content)
-	p.packed = pack.strings(content, p.cuts)
-	return p
-}
-
-// plan stores the bytes of the batch's plan, once under its name.
-func (w *writing) plan(session int64, p *prepared) error {
-	var document int64
-	known, err := w.c.row(w.ctx, `SELECT document FROM plans WHERE session = ? AND plan = ?`, []any{session, p.PlanID}, &document)
-	if err != nil {
+// dropTexts lets go of the texts of the folds behind one number and up to another.
+func (w *writing) dropTexts(session, behind, upTo int64) error {
+	if upTo < 1 || upTo <= behind {
+		return nil
+	}
+	keys, err := w.c.keys(w.ctx, `SELECT texts FROM folds WHERE session = ? AND number > ? AND number <= ? AND texts IS NOT NULL`, session, behind, upTo)
+	if err != nil || len(keys) == 0 {
 		return err
 	}
-	if known {
-		stored, err := w.document(document)
-		if err != nil {
-			return err
-		}
-		if string(stored) == string(p.Plan) {
-			return nil
-		}
-		if err := w.release(document); err != nil {
-			return err
-		}
-	}
-	next := 0
-	document, err = w.putCut(p.Plan, p.plan.hash, p.plan.cuts, func(s span) (int64, error) {
-		at := next // strings come in order
-		next++
-		if p.plan.packed == nil {
-			return w.putPayload(s.of(p.Plan))
-		}
-		return w.putPacked(&p.plan.packed[at], s.len())
-	})
-	if err != nil {
+	if err := w.c.exec(w.ctx, `UPDATE folds SET texts = NULL WHERE session = ? AND number > ? AND number <= ? AND texts IS NOT NULL`, session, behind, upTo); err != nil {
 		return err
-	}
-	return w.c.exec(w.ctx, `INSERT OR REPLACE INTO plans (session, plan, document) VALUES (?, ?, ?)`, session, p.PlanID, document)
-}
-
-// trimPlans lets go of plans that are neither in force nor of one of the last
-// folds or of the one before these, nor replaced by one of them.
-func (w *writing) trimPlans(session int64) error {
-	// Almost every plan is that of a fold, and what the oldest of the last folds
-	// replaced is almost always that of the one before it: so those are asked first.
-	// The inputs of a fold are long, and to look for the words in them is a tenth of
-	// reading them as JSON; they are those that encode wrote.
-	keys, err := w.c.keys(w.ctx, `WITH newest AS MATERIALIZED (SELECT folds AS number FROM sessions WHERE key = ?1),
-			last AS MATERIALIZED (SELECT number, plan FROM folds WHERE session = ?1 AND number >= (SELECT number FROM newest) - ?2)
-		SELECT document FROM plans p WHERE session = ?1 AND CASE
-			WHEN plan = (SELECT plan FROM sessions WHERE key = ?1) OR plan IN (SELECT plan FROM last) THEN 0
-			ELSE NOT EXISTS (SELECT 1 FROM last JOIN folds f ON f.session = ?1 AND f.number = last.number
-				WHERE last.number > (SELECT number FROM newest) - ?2 AND instr(f.inputs, '"replaces":"' || p.plan || '"') > 0) END`, session, keptFolds)
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		if err := w.c.exec(w.ctx, `DELETE FROM plans WHERE session = ? AND document = ?`, session, key); err != nil {
-			return err
-		}
 	}
 	for _, key := range keys {
 		if err := w.release(key); err != nil {

@@ -10,12 +10,16 @@ import (
 
 // shown remembers what policy was seen to allow of a session's compartments at its
 // last batches: a fold shows most of those that the one before it showed, and to read
-// a thousand documents again takes longer than the fold. It holds while the session
-// is as that batch left it; another process may have changed it since.
+// a thousand documents again takes longer than the fold. What the last folds replaced is
+// remembered with it, for the same reason. It holds while the session is as that batch
+// left it; another process may have changed it since.
 type shown struct {
 	version int64
 	batch   compartments.Hash
 	allowed map[compartments.CompartmentID]permission
+	least   compartments.Survival // what the last fold demanded of most
+
+	replaces map[int64]string // plans that the last folds replaced, by number
 }
 
 // permission is what a compartment allows while no less than so much has to survive.
@@ -51,10 +55,10 @@ const shownMost = 32
 func (w *writing) shownOf(p *prepared, row *sessionRow) *shown {
 	last := w.shown[p.Session]
 	if last == nil || last.version != p.Version || string(last.batch[:]) != string(row.batch) {
-		last = &shown{allowed: map[compartments.CompartmentID]permission{}}
+		last = &shown{allowed: map[compartments.CompartmentID]permission{}, replaces: map[int64]string{}}
 	}
-	for i := range p.Compartments {
-		delete(last.allowed, p.Compartments[i].ID)
+	for i := range p.Compartments { // they are stored as they are: the next fold need not read them
+		last.allowed[p.Compartments[i].ID] = permit(&p.Compartments[i], last.least)
 	}
 	for _, id := range p.Retired {
 		delete(last.allowed, id)
@@ -77,6 +81,7 @@ func (w *writing) remember(p *prepared, last *shown, version int64) {
 // stored here, or no longer, is not looked at.
 func (w *writing) mayShow(session int64, f *compartments.Fold, last *shown) error {
 	least := f.Inputs.Least()
+	last.least = least
 	shows := map[compartments.CompartmentID]demand{}
 	for i := min(max(f.Divergence, 0), len(f.Layout)); i < len(f.Layout); i++ {
 		for _, item := range f.Layout[i].Items {

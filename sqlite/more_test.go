@@ -133,7 +133,7 @@ func TestFolds_TextsOfTheLast20(t *testing.T) {
 	s := newStore(t)
 	store(t, s, "ses", user("m1", "hello"))
 	pair := func(n int) compartments.PairLayout {
-		return compartments.PairLayout{Text: fmt.Sprint("pair ", n, strings.Repeat(" text", 400)), Tokens: n,
+		return compartments.PairLayout{Text: fmt.Sprint("pair ", n, strings.Repeat(" <text>", 400)), Tokens: n,
 			Items: []compartments.Item{{Compartments: []compartments.CompartmentID{compartments.CompartmentID(n)}, Tier: compartments.TierFull, Tokens: n}}}
 	}
 	var layout []compartments.PairLayout
@@ -226,16 +226,27 @@ func TestPlan_OfALateFold(t *testing.T) {
 // The plan that the oldest kept fold took the place of is kept with it: taking that
 // fold back needs it. That of the fold before it is kept in any case.
 func TestPlan_ReplacedByAKeptFold(t *testing.T) {
-	s := newStore(t)
-	for n := 1; n <= 22; n++ {
-		commit(t, s, &compartments.Batch{Session: "ses", Version: int64(2*n - 2), ListFrom: -1, PlanID: fmt.Sprintf("fold-%d", n), Plan: []byte(fmt.Sprintf(`{"fold":%d}`, n)),
-			Fold: &compartments.Fold{Number: n, PlanID: fmt.Sprintf("fold-%d", n), Inputs: compartments.FoldInputs{Replaces: fmt.Sprintf("stub-%d", n-1)}}})
-		commit(t, s, &compartments.Batch{Session: "ses", Version: int64(2*n - 1), ListFrom: -1, PlanID: fmt.Sprintf("stub-%d", n), Plan: []byte(fmt.Sprintf(`{"stub":%d}`, n))})
-	}
-	for id, kept := range map[string]bool{"fold-1": false, "stub-1": false, "stub-2": true, "fold-2": true, "stub-21": true, "stub-22": true} {
-		if _, err := s.Plan(context.Background(), "ses", id); (err == nil) != kept {
-			t.Errorf("plan %s: %v", id, err)
-		}
+	for name, reopened := range map[string]int{"one process": 0, "a process that made none of them": 1, "one that made some": 12} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "ctx.db")
+			s := open(t, path, sqlite.Options{})
+			for n := 1; n <= 22; n++ {
+				commit(t, s, &compartments.Batch{Session: "ses", Version: int64(2*n - 2), ListFrom: -1, PlanID: fmt.Sprintf("fold-%d", n), Plan: []byte(fmt.Sprintf(`{"fold":%d}`, n)),
+					Fold: &compartments.Fold{Number: n, PlanID: fmt.Sprintf("fold-%d", n), Inputs: compartments.FoldInputs{Replaces: fmt.Sprintf("stub-%d", n-1)}}})
+				if n == reopened || reopened == 1 {
+					if err := s.Close(); err != nil {
+						t.Fatal(err)
+					}
+					s = open(t, path, sqlite.Options{})
+				}
+				commit(t, s, &compartments.Batch{Session: "ses", Version: int64(2*n - 1), ListFrom: -1, PlanID: fmt.Sprintf("stub-%d", n), Plan: []byte(fmt.Sprintf(`{"stub":%d}`, n))})
+			}
+			for id, kept := range map[string]bool{"fold-1": false, "stub-1": false, "stub-2": true, "fold-2": true, "stub-21": true, "stub-22": true} {
+				if _, err := s.Plan(context.Background(), "ses", id); (err == nil) != kept {
+					t.Errorf("plan %s: %v", id, err)
+				}
+			}
+		})
 	}
 }
 
