@@ -129,15 +129,17 @@ type Candidates []CandidateRecord
 
 // MarshalJSON implements json.Marshaler.
 func (c Candidates) MarshalJSON() ([]byte, error) {
-	runs := make([][4]int64, 0, 8)
-	for i, r := range c {
-		if n := len(runs) - 1; i > 0 && r == (CandidateRecord{c[i-1].Compartment + 1, c[i-1].Applied, c[i-1].Relevance}) {
-			runs[n][1]++
-			continue
+	b := []byte{'['}
+	for from, to := 0, 0; from < len(c); from = to {
+		first := c[from]
+		for to = from + 1; to < len(c) && c[to] == (CandidateRecord{c[to-1].Compartment + 1, first.Applied, first.Relevance}); to++ {
 		}
-		runs = append(runs, [4]int64{int64(r.Compartment), 1, int64(r.Applied), int64(r.Relevance)})
+		if from > 0 {
+			b = append(b, ',')
+		}
+		b = appendList(b, []int64{int64(first.Compartment), int64(to - from), int64(first.Applied), int64(first.Relevance)})
 	}
-	return json.Marshal(runs)
+	return append(b, ']'), nil
 }
 
 // candidatesMost bounds what a damaged recording may claim.

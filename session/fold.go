@@ -102,17 +102,19 @@ const pairTokens = 2*compartments.FrameTokens + 3
 
 // hashInputs names everything that a fold's bytes follow from.
 func hashInputs(f *compartments.Fold) compartments.Hash {
-	layout := withoutTexts(f.Layout)
-	b, err := json.Marshal(struct {
-		Reason compartments.Reason
-		Inputs compartments.FoldInputs
-		Layout []compartments.PairLayout
-		PlanID string
-	}{f.Reason, f.Inputs, layout, f.PlanID})
-	if err != nil {
-		panic("fold inputs are plain values: " + err.Error())
+	value := func(of any) []byte {
+		b, err := json.Marshal(of)
+		if err != nil {
+			panic("fold inputs are plain values: " + err.Error())
+		}
+		return b
 	}
-	return sha256.Sum256(b)
+	// one JSON object, as encoding/json writes it
+	b := append([]byte(`{"Reason":`), value(f.Reason)...)
+	b = append(append(b, `,"Inputs":`...), value(&f.Inputs)...)
+	b = compartments.AppendLayout(append(b, `,"Layout":`...), f.Layout)
+	b = append(append(b, `,"PlanID":`...), value(f.PlanID)...)
+	return sha256.Sum256(append(b, '}'))
 }
 
 func (p *pass) decision(c decay.Candidate, to compartments.Tier) compartments.Decision {

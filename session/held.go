@@ -11,9 +11,9 @@ import (
 // unfading reports whether policy, of which the floors hold unless they are eased,
 // leaves a compartment nothing but its messages.
 func (se *Session) unfading(c *compartments.Compartment, eased bool) bool {
-	least := se.cfg.Settings.Floor()
-	if eased {
-		least = compartments.Survival{}
+	var least compartments.Survival
+	if !eased {
+		least = se.cfg.Settings.Floor()
 	}
 	if c.Retention != compartments.Pinned && c.Floor == (compartments.Floor{}) && least == (compartments.Survival{}) {
 		return len(c.Tiers) == 0

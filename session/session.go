@@ -204,11 +204,7 @@ func (se *Session) lookup(id compartments.CompartmentID) *compartments.Compartme
 // commit stores a batch made from this session's version.
 func (se *Session) commit(ctx context.Context, b *compartments.Batch) error {
 	se.touched = true
-	layout, err := se.layout.encode(se.st.Layout)
-	if err != nil {
-		return err
-	}
-	state, err := se.st.encode(layout)
+	state, err := se.st.encode(se.layout.encode(se.st.Layout))
 	if err != nil {
 		return err
 	}

@@ -81,16 +81,12 @@ type encodedLayout struct {
 
 // encode encodes a layout, unless it is the one that was encoded last: no layout is
 // ever changed in its place but for the texts.
-func (e *encodedLayout) encode(layout []compartments.PairLayout) ([]byte, error) {
+func (e *encodedLayout) encode(layout []compartments.PairLayout) []byte {
 	if e.json != nil && len(layout) == len(e.of) && (len(layout) == 0 || &layout[0] == &e.of[0]) {
-		return e.json, nil
+		return e.json
 	}
-	b, err := json.Marshal(withoutTexts(layout))
-	if err != nil {
-		return nil, fmt.Errorf("encode session state: %w", err)
-	}
-	e.of, e.json = layout, b
-	return b, nil
+	e.of, e.json = layout, compartments.AppendLayout(nil, layout)
+	return e.json
 }
 
 func withoutTexts(layout []compartments.PairLayout) []compartments.PairLayout {

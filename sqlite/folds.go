@@ -63,33 +63,27 @@ func (pack *packer) fold(f *compartments.Fold) (*preparedFold, error) {
 	if f.Number < 1 {
 		return nil, badBatch("fold %d: folds count from 1", f.Number)
 	}
-	bare := make([]compartments.PairLayout, len(f.Layout))
-	for i, pair := range f.Layout {
-		pair.Text = ""
-		bare[i] = pair
-	}
-	var layout []byte
+	layout := compartments.AppendLayout(nil, f.Layout)
 	rest := *f
 	rest.Inputs, rest.Layout = compartments.FoldInputs{}, nil
-	d := digester{}
-	for _, part := range []struct {
-		of any
-		to *[]byte
-	}{{&f.Inputs, &p.inputs}, {bare, &layout}, {&rest, new([]byte)}} {
-		b, err := json.Marshal(part.of)
-		if err != nil {
-			return nil, fmt.Errorf("encode fold %d: %w", f.Number, err)
-		}
-		*part.to = b
-		d.bytes(b)
-	}
+	var decisions []byte
 	var err error
-	if p.texts, err = prepareTexts(f.Layout); err == nil {
+	if p.inputs, err = json.Marshal(&f.Inputs); err == nil {
+		decisions, err = json.Marshal(&rest)
+	}
+	if err == nil {
+		p.texts, err = prepareTexts(f.Layout)
+	}
+	if err == nil {
 		p.layout, err = pack.frame(layout)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encode fold %d: %w", f.Number, err)
 	}
+	d := digester{}
+	d.bytes(p.inputs)
+	d.bytes(layout)
+	d.bytes(decisions)
 	d.hashed(p.texts.content, p.texts.hash)
 	p.digest = d.sum()
 	return p, nil
