@@ -8,6 +8,29 @@ import (
 	"sync/atomic"
 )
 
+// both calls two functions beside each other, and returns when both are done. Neither
+// may touch what the other changes. A panic goes on in the caller, which answers for
+// it.
+func both(there, here func()) {
+	var wait sync.WaitGroup
+	var broken any
+	wait.Go(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				broken = fmt.Sprintf("%v\n%s", r, debug.Stack())
+			}
+		}()
+		there()
+	})
+	func() {
+		defer wait.Wait()
+		here()
+	}()
+	if broken != nil {
+		panic(broken)
+	}
+}
+
 // eachRun is how many messages one processor takes at a time. A pass brings
 // fewer, and is worked on as it stands; the first sync of a long session has
 // thousands.

@@ -34,3 +34,24 @@ func TestEach_PanicsInTheCaller(t *testing.T) {
 	})
 	t.Error("nothing panicked")
 }
+
+// Whichever of the two breaks, the caller hears of it when both are done.
+func TestBoth_PanicsInTheCaller(t *testing.T) {
+	for _, there := range []bool{true, false} {
+		done := false
+		func() {
+			defer func() {
+				if r, _ := recover().(string); !strings.HasPrefix(r, "broken") || !done {
+					t.Errorf("there %v: the panic is %q, the other done: %v", there, r, done)
+				}
+			}()
+			fails, works := func() { panic("broken") }, func() { done = true }
+			if there {
+				both(fails, works)
+			} else {
+				both(works, fails)
+			}
+			t.Error("nothing panicked")
+		}()
+	}
+}

@@ -32,33 +32,31 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 		}
 		decisions = append(decisions, p.decision(c, to))
 	}
-	if len(o.Items) > 0 {
-		pair := compartments.PairLayout{First: p.v.order[from], Last: p.v.order[through-1], Count: through - from,
-			Source: p.sourceOf(from, through), Items: o.Items,
-			Text: decay.RenderPair(o.Items, o.Divergence == 0, p.lookup, p.pin)}
-		pair.Tokens = p.counts.count(pair.Text, o.Divergence == 0, p.cfg.Count) + pairTokens
-		pair.Rendered = sha256.Sum256([]byte(pair.Text))
-		layout = append(layout, pair)
-	}
 	before := p.inputs.Before
-	p.tellOfPins(o.Candidates, o.KeptPairs())
-	p.tellOfFloors(layout)
 	if p.folds == 0 {
 		p.inputs.Inherited = withoutTexts(p.st.Layout)
 	}
-	p.st.Layout, p.st.Undone = layout, 0
-	p.st.Applied = false
-	plan := p.planOf(layout, through)
-	edits := p.plan.Edits
-	if p.thinned != nil {
-		edits, p.thinned = p.thinned.edits, nil
+	var err error
+	show := func() {
+		p.tellOfPins(o.Candidates, o.KeptPairs())
+		p.tellOfFloors(layout)
+		err = p.show(layout, through)
 	}
-	for _, e := range edits {
-		if o, ok := p.byID[e.MessageID]; ok && !p.spared(o, e.Part) && (p.v.place[o-1] >= through || slices.Contains(plan.Keep, e.MessageID)) {
-			plan.Edits = append(plan.Edits, e)
-		}
+	if len(o.Items) == 0 {
+		show()
+	} else {
+		text := decay.RenderPair(o.Items, o.Divergence == 0, p.lookup, p.pin)
+		layout = append(layout, compartments.PairLayout{First: p.v.order[from], Last: p.v.order[through-1], Count: through - from, Items: o.Items, Text: text})
+		pair := &layout[o.Divergence]
+		tokens := 0
+		both(func() { tokens = p.counts.count(text, o.Divergence == 0, p.cfg.Count) }, func() {
+			pair.Rendered = sha256.Sum256([]byte(text))
+			pair.Source = p.sourceOf(from, through)
+			show()
+		})
+		pair.Tokens = tokens + pairTokens
 	}
-	if err := p.setPlan(plan); err != nil {
+	if err != nil {
 		return err
 	}
 	p.lookAtHead(p.v, len(layout))
@@ -80,6 +78,24 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	p.st.Through = fold.Through
 	batch.Fold, batch.PlanID, batch.Plan = fold, p.planID, p.encoded
 	return nil
+}
+
+// show makes the plan that shows a layout the one in force, with the stubs that it
+// needs. It does not ask how many tokens the layout has.
+func (p *pass) show(layout []compartments.PairLayout, through int) error {
+	p.st.Layout, p.st.Undone = layout, 0
+	p.st.Applied = false
+	plan := p.planOf(layout, through)
+	edits := p.plan.Edits
+	if p.thinned != nil {
+		edits, p.thinned = p.thinned.edits, nil
+	}
+	for _, e := range edits {
+		if o, ok := p.byID[e.MessageID]; ok && !p.spared(o, e.Part) && (p.v.place[o-1] >= through || slices.Contains(plan.Keep, e.MessageID)) {
+			plan.Edits = append(plan.Edits, e)
+		}
+	}
+	return p.setPlan(plan)
 }
 
 // sourceOf hashes the messages of a pair. Those of the first pair of the head in

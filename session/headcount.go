@@ -16,15 +16,22 @@ func (h *headCounts) count(text string, anew bool, count func(string) int) int {
 		*h = make(headCounts, len(known)+len(known)/8)
 	}
 	n := 0
+	var fresh []string
 	for len(text) > 0 {
 		entry := firstEntry(text)
-		tokens, ok := known[entry]
-		if !ok {
-			tokens = count(entry)
+		if tokens, ok := known[entry]; ok {
+			(*h)[entry] = tokens
+			n += tokens
+		} else {
+			fresh = append(fresh, entry)
 		}
-		(*h)[entry] = tokens
-		n += tokens
 		text = text[len(entry):]
+	}
+	counted := make([]int, len(fresh))
+	each(len(fresh), func(i int) { counted[i] = count(fresh[i]) })
+	for i, tokens := range counted {
+		(*h)[fresh[i]] = tokens
+		n += tokens
 	}
 	return n
 }
