@@ -3,6 +3,7 @@ package decay
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -78,16 +79,19 @@ func textBytes(items []compartments.Item) int {
 }
 
 func span(items []compartments.Item, lookup Lookup) (from, to compartments.Ordinal) {
-	for _, item := range items {
-		for _, id := range item.Compartments {
-			c := lookup(id)
-			if c == nil {
-				continue
-			}
-			if from == 0 {
+	for i := 0; i < len(items) && from == 0; i++ {
+		for _, id := range items[i].Compartments {
+			if c := lookup(id); c != nil {
 				from = c.First
+				break
 			}
-			to = c.Last
+		}
+	}
+	for i := len(items) - 1; i >= 0; i-- {
+		for _, id := range slices.Backward(items[i].Compartments) {
+			if c := lookup(id); c != nil {
+				return from, c.Last
+			}
 		}
 	}
 	return from, to
@@ -95,31 +99,44 @@ func span(items []compartments.Item, lookup Lookup) (from, to compartments.Ordin
 
 // Heading is how an entry of the record is headed.
 func Heading(c *compartments.Compartment, t compartments.Tier) string {
-	return fmt.Sprintf("[%d-%d %s]", c.First, c.Last, t)
+	return string(append(appendRange(nil, c.First, c.Last), " "+t.String()+"]"...))
+}
+
+// appendRange appends the messages that an entry stands for, with the bracket that opens
+// its heading. A head has hundreds of entries, and to format one takes longer than to
+// copy its text.
+func appendRange(b []byte, first, last compartments.Ordinal) []byte {
+	b = strconv.AppendInt(append(b, '['), int64(first), 10)
+	return strconv.AppendInt(append(b, '-'), int64(last), 10)
 }
 
 // renderTier writes one compartment at a tier. A historian heads its text with
 // the range in brackets; the heading of the record replaces it.
 func renderTier(b *strings.Builder, c *compartments.Compartment, t compartments.Tier) {
 	text := c.Tiers[t].Text
-	heading := fmt.Sprintf("[%d-%d]", c.First, c.Last)
-	if c.First == c.Last && !strings.HasPrefix(text, heading) {
-		heading = fmt.Sprintf("[%d]", c.First)
+	var room [64]byte
+	heading := append(appendRange(room[:0], c.First, c.Last), ']')
+	if c.First == c.Last && !strings.HasPrefix(text, string(heading)) {
+		heading = append(strconv.AppendInt(append(room[:0], '['), int64(c.First), 10), ']')
 	}
-	text = strings.TrimPrefix(text, heading)
-	b.WriteString(Heading(c, t))
+	text = strings.TrimPrefix(text, string(heading))
+	b.Write(appendRange(room[:0], c.First, c.Last))
+	b.WriteByte(' ')
+	b.WriteString(t.String())
+	b.WriteByte(']')
 	if !strings.HasPrefix(text, " ") {
 		b.WriteByte(' ')
 	}
-	for i, line := range strings.Split(text, "\n") {
-		if i > 0 {
-			b.WriteByte('\n')
-			if strings.HasPrefix(line, "[") {
-				b.WriteString("  ") // no heading
-			}
+	for {
+		i := strings.Index(text, "\n[") // a line that reads like a heading
+		if i < 0 {
+			break
 		}
-		b.WriteString(line)
+		b.WriteString(text[:i+1])
+		b.WriteString("  ") // no heading
+		text = text[i+1:]
 	}
+	b.WriteString(text)
 	b.WriteByte('\n')
 }
 
@@ -172,13 +189,19 @@ func renderIndex(b *strings.Builder, item compartments.Item, lookup Lookup) {
 	if len(item.Compartments) == 1 {
 		entries = "entry"
 	}
-	fmt.Fprintf(b, "\n[%d-%d index] %d %s, from %q", first.First, last.Last, len(item.Compartments), entries, indexed(first.Title))
+	var room [256]byte
+	line := appendRange(append(room[:0], '\n'), first.First, last.Last)
+	line = strconv.AppendInt(append(line, " index] "...), int64(len(item.Compartments)), 10)
+	line = append(append(append(line, ' '), entries...), ", from "...)
+	line = strconv.AppendQuote(line, indexed(first.Title))
 	if last != first {
-		fmt.Fprintf(b, " to %q", indexed(last.Title))
+		line = strconv.AppendQuote(append(line, " to "...), indexed(last.Title))
 	}
+	b.Write(line)
 	if len(names) > 0 {
 		// every name is a word that ctx_search finds
-		fmt.Fprintf(b, "; names: %s", clip(strings.Join(names, ", "), indexNameRunes))
+		b.WriteString("; names: ")
+		b.WriteString(clip(strings.Join(names, ", "), indexNameRunes))
 	}
 	b.WriteByte('\n')
 	for _, c := range members {
