@@ -15,6 +15,8 @@ type Material struct {
 	Unsettled int                  // pairs, from the last, that show other pins than they should, or what may not fade
 	Rest      []compartments.PinID // pins that have no room
 	Saves     int                  // tokens that stubs newly save in what stays raw
+
+	Memory *Memory // of earlier folds of the session; nil for none
 }
 
 // Pair is one pair of the head with the compartments it stands for.

@@ -212,14 +212,14 @@ func legalPoints(points []point, c *Candidate, age, group int, s Settings) (all 
 		r := &legal[i]
 		if r.tier == compartments.TierRaw {
 			if c.Applied == compartments.TierRaw && !c.NotRaw && s.ForceTier == compartments.TierNone || comp.Retention == compartments.Pinned {
-				points = append(points, at(r.tier, raw, r.survival))
+				points = append(points, at(r.tier, raw, int64(r.survival)))
 			}
 			continue
 		}
 		if r.tier < s.ForceTier {
 			continue
 		}
-		points = append(points, at(r.tier, r.tokens+headingTokens+pinned, r.survival))
+		points = append(points, at(r.tier, int(r.tokens)+headingTokens+pinned, int64(r.survival)))
 	}
 	if s.ForceTier != compartments.TierNone && len(points) > 0 {
 		points = points[:1]

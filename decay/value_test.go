@@ -38,7 +38,7 @@ func TestSurvival(t *testing.T) {
 		comp := of(c.shares)
 		got := rungsOf(&Candidate{Compartment: comp}, &Settings{Trust: c.trust})
 		for i, r := range got.all()[1:] { // the first is raw
-			if r.survival != c.want[i]*renderedMost/1000 {
+			if int64(r.survival) != c.want[i]*renderedMost/1000 {
 				t.Errorf("%s: %s is %d, want %d", c.name, r.tier, r.survival, c.want[i]*renderedMost/1000)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // material gathers the pairs of the head that can be rendered again and the
 // compartments behind them that end at or before the cut without a gap.
 func (p *pass) material(cut int) decay.Material {
-	m := decay.Material{Cold: p.cold}
+	m := decay.Material{Cold: p.cold, Memory: &p.rungs}
 	applied := make(map[compartments.CompartmentID]compartments.Tier, len(p.v.served))
 	for _, pair := range p.st.Layout {
 		for _, item := range pair.Items {

@@ -49,6 +49,7 @@ type Session struct {
 	saved   map[compartments.Ordinal]int // tokens that the plan's edits save, by message
 	bulk    bulkMemory
 	counts  headCounts
+	rungs   decay.Memory
 	covered []bool          // by ordinal-1: messages that some compartment was written from
 	changed []bool          // by ordinal-1: those of them whose content may be another by now
 	told    map[string]bool // notices given
