@@ -34,6 +34,11 @@ type Lookup func(compartments.CompartmentID) *compartments.Compartment
 // line of an entry's body can pass for a heading. pins is asked only where items
 // name pins.
 func RenderPair(items []compartments.Item, first bool, lookup Lookup, pins PinLookup) string {
+	return (*Rendering)(nil).Pair(items, first, lookup, pins)
+}
+
+// render writes a pair. entry is asked to write each of its entries.
+func render(items []compartments.Item, first bool, lookup Lookup, entry func(*strings.Builder, *compartments.Item)) string {
 	var b strings.Builder
 	b.Grow(textBytes(items))
 	from, to := span(items, lookup)
@@ -45,27 +50,31 @@ func RenderPair(items []compartments.Item, first bool, lookup Lookup, pins PinLo
 		fmt.Fprintf(&b, "[Session record continued, messages %d-%d.]", from, to)
 	}
 	b.WriteByte('\n')
-	for _, item := range items {
-		switch item.Tier {
-		case compartments.TierIndex:
-			renderIndex(&b, item, lookup)
-			renderPins(&b, item.Pins, pins)
-			continue
-		case compartments.TierRaw, compartments.TierNone:
-			renderUnfaded(&b, item, lookup, pins)
-			continue
-		case compartments.TierArchived:
-			continue
-		}
-		for _, id := range item.Compartments {
-			if c := lookup(id); c != nil {
-				b.WriteByte('\n')
-				renderTier(&b, c, item.Tier)
-			}
-		}
-		renderPins(&b, item.Pins, pins)
+	for i := range items {
+		entry(&b, &items[i])
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return b.String()
+}
+
+func renderEntry(b *strings.Builder, item *compartments.Item, lookup Lookup, pins PinLookup) {
+	switch item.Tier {
+	case compartments.TierIndex:
+		renderIndex(b, *item, lookup)
+		renderPins(b, item.Pins, pins)
+		return
+	case compartments.TierRaw, compartments.TierNone:
+		renderUnfaded(b, *item, lookup, pins)
+		return
+	case compartments.TierArchived:
+		return
+	}
+	for _, id := range item.Compartments {
+		if c := lookup(id); c != nil {
+			b.WriteByte('\n')
+			renderTier(b, c, item.Tier)
+		}
+	}
+	renderPins(b, item.Pins, pins)
 }
 
 // textBytes is about what the text of a pair takes, rather too much: a head is long,

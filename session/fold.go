@@ -45,7 +45,7 @@ func (p *pass) fold(batch *compartments.Batch, o decay.Option, reason compartmen
 	if len(o.Items) == 0 {
 		show()
 	} else {
-		text := decay.RenderPair(o.Items, o.Divergence == 0, p.lookup, p.pin)
+		text := p.drawn.Pair(o.Items, o.Divergence == 0, p.lookup, p.pin)
 		layout = append(layout, compartments.PairLayout{First: p.v.order[from], Last: p.v.order[through-1], Count: through - from, Items: o.Items, Text: text})
 		pair := &layout[o.Divergence]
 		tokens := 0

@@ -59,21 +59,26 @@ func (p *pass) recall(ctx context.Context, m *decay.Material) error {
 		}
 	}
 	carriers := map[string]int{}
-	for _, c := range all {
+	type carried struct {
+		candidate, at int
+		name          string
+	}
+	var found []carried
+	for i, c := range all {
 		for _, n := range p.knownBy(c.Compartment) {
-			if _, ok := newest[n]; ok {
+			if at, ok := newest[n]; ok {
 				carriers[n]++
+				found = append(found, carried{i, at, n})
 			}
 		}
 	}
 	places := make([]int, len(all)) // that recall each last; -1 for none
-	for i, c := range all {
+	for i := range places {
 		places[i] = -1
-		end := p.v.place[c.Compartment.Last-1]
-		for _, n := range p.knownBy(c.Compartment) {
-			if at, ok := newest[n]; ok && at > end && carriers[n] <= most {
-				places[i] = max(places[i], at)
-			}
+	}
+	for _, f := range found {
+		if f.at > p.v.place[all[f.candidate].Compartment.Last-1] && carriers[f.name] <= most {
+			places[f.candidate] = max(places[f.candidate], f.at)
 		}
 	}
 	for k, r := range opened {

@@ -50,6 +50,7 @@ type Session struct {
 	bulk    bulkMemory
 	counts  headCounts
 	rungs   decay.Memory
+	drawn   decay.Rendering // the pair that was made last
 	covered []bool          // by ordinal-1: messages that some compartment was written from
 	changed []bool          // by ordinal-1: those of them whose content may be another by now
 	told    map[string]bool // notices given
