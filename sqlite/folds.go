@@ -34,7 +34,7 @@ type preparedTexts struct {
 	strings []compartments.Hash // of the long strings
 }
 
-// texts encodes the texts of a layout as a plan has them, so that both share what is
+// prepareTexts encodes the texts of a layout as a plan has them, so that both share what is
 // stored.
 func prepareTexts(layout []compartments.PairLayout) (p preparedTexts, err error) {
 	texts, size := make([]string, len(layout)), 0
