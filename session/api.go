@@ -2,6 +2,7 @@ package session
 
 import (
 	"ctxplugin/compartments"
+	"ctxplugin/decay"
 )
 
 // SyncRequest is one piece of a host's message list.
@@ -34,6 +35,9 @@ type TransformRequest struct {
 	Model      Model
 	FixedBytes int   // bytes of system text and tool definitions last seen; 0 unknown
 	Now        int64 // Unix ms, the host's clock
+	// Sent says that the request went out already, with Applied: nothing is decided for
+	// it, and the answer is for the next one.
+	Sent bool
 }
 
 // TransformReply is the newest committed plan.
@@ -42,6 +46,16 @@ type TransformReply struct {
 	Plan      []byte // the plan's JSON with its id; nil when PlanID equals Applied
 	MaxOutput int    // most output tokens this request may ask for; 0 leaves it
 	Stats     Stats
+	Standing  *Standing // nil where the next request has to ask
+}
+
+// Standing says for which requests the answer is known already: those of the same
+// agent and model, whose list is the one named with new messages behind it. They may
+// be made with the plan that this came with, and told afterwards.
+type Standing struct {
+	Rev string `json:"rev"`
+	decay.Standing
+	Until int64 `json:"until"` // Unix ms of the host's clock: the cache is gone then
 }
 
 // Stats are the numbers that the decision used, in tokens unless said otherwise.

@@ -56,20 +56,31 @@ func (s *Sessions) pause(se *Session) {
 // tokens: the user reads, and the next request is some seconds away.
 const idleTokens = 4 * behindTokens
 
-// idle uses the pause behind a turn.
+// idle uses the pause behind a turn: what would be folded where the next one begins
+// is folded now, so that nobody waits for it there, and the historian goes on.
 func (s *Sessions) idle(ctx context.Context, id compartments.SessionID) error {
 	se, err := s.hold(ctx, id)
 	if err != nil {
 		return err
 	}
+	var news News
 	err = se.run(ctx, func(se *Session) error {
-		if _, _, ok := se.due(se.st.Stats.Usable); !ok || se.rests > 0 {
+		batch := &compartments.Batch{ListFrom: -1}
+		if news, err = se.ahead(ctx, batch); err != nil {
+			return err
+		}
+		if _, _, ok := se.due(se.st.Stats.Usable); ok && se.rests == 0 {
+			se.touched = true
+			se.st.Owed = idleTokens
+		}
+		if !se.touched {
 			return nil
 		}
-		se.touched = true
-		se.st.Owed = idleTokens
-		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
+		return se.commit(ctx, batch)
 	})
+	if err == nil && news.Standing != nil {
+		s.tellPlan(se, news)
+	}
 	s.goOn(se)
 	return err
 }

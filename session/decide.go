@@ -23,10 +23,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 		return err
 	}
 	m := p.moment()
-	p.inputs.Recording = m.Record(p.w, s)
-	p.inputs.Before = m.Messages
-	p.inputs.Pressure = decay.Pressure(m.Messages, p.w.Usable)
-	p.inputs.Growth, p.inputs.LargestTurn, p.inputs.Prices = m.PerStep, m.LargestTurn, m.Prices
+	p.note(m)
 	if reason, forced := m.Forced(p.w, s); forced && (m.Stale || m.Overflowed || !p.answered(m.Messages)) {
 		p.first = p.folds == 0 && p.st.Now == 0
 		if p.first {
@@ -44,19 +41,39 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 	if err := p.stub(ctx, batch); err != nil {
 		return err
 	}
-	if f := batch.Fold; f != nil {
-		f.Inputs.Stubs = len(p.plan.Edits)
-		f.Inputs.After = p.messages() // with the stubs that are made whatever is folded, as Before
-		f.InputsHash = hashInputs(f)
-	}
+	p.seal(batch.Fold)
 	return nil
+}
+
+// note records the moment that a fold would be made at.
+func (p *pass) note(m decay.Moment) {
+	p.inputs.Recording = m.Record(p.w, p.settings())
+	p.inputs.Before = m.Messages
+	p.inputs.Pressure = decay.Pressure(m.Messages, p.w.Usable)
+	p.inputs.Growth, p.inputs.LargestTurn, p.inputs.Prices = m.PerStep, m.LargestTurn, m.Prices
+}
+
+// seal completes what is recorded of a fold, when the plan is as it will be sent.
+func (p *pass) seal(f *compartments.Fold) {
+	if f == nil {
+		return
+	}
+	f.Inputs.Stubs = len(p.plan.Edits)
+	f.Inputs.After = p.messages() // with the stubs that are made whatever is folded, as Before
+	f.InputsHash = hashInputs(f)
 }
 
 // perhaps folds if that is worth while.
 func (p *pass) perhaps(ctx context.Context, batch *compartments.Batch, m decay.Moment) error {
 	w, err := p.weighUp(ctx, m)
-	if err != nil || !w.ok {
+	if err != nil {
 		return err
+	}
+	if !w.ok {
+		if w.option.Candidates != nil {
+			p.weighed = &w.option
+		}
+		return nil
 	}
 	p.inputs.Spacing = w.spacing
 	return p.fold(batch, w.option, w.reason)

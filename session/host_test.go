@@ -44,6 +44,9 @@ type host struct {
 	requests  int
 	folds     int
 	reply     session.TransformReply
+
+	inbox *inbox // nil for a host that takes no plans between two requests
+	known known
 }
 
 // fataler is a test, or a run of a property.
@@ -300,18 +303,28 @@ func (h *host) sync() string {
 	return rev
 }
 
-func (h *host) ask(rev string) (session.TransformReply, error) {
-	return h.s.Transform(context.Background(), session.TransformRequest{Session: h.id, Rev: rev, Applied: h.applied, DeadlineMs: h.deadline, Agent: "build",
+func (h *host) ask(rev string) (session.TransformReply, error) { return h.transform(rev, false) }
+
+func (h *host) transform(rev string, sent bool) (session.TransformReply, error) {
+	return h.s.Transform(context.Background(), session.TransformRequest{Session: h.id, Rev: rev, Sent: sent, Applied: h.applied, DeadlineMs: h.deadline, Agent: "build",
 		Model: session.Model{ID: h.model, Provider: "p", Context: h.context, Output: h.output, Prices: h.prices}, FixedBytes: h.fixed * 4, Now: h.now})
 }
 
 // request makes one request of the host and checks it.
 func (h *host) request() session.TransformReply {
 	h.t.Helper()
+	h.hear()
+	covered := h.covered()
 	rev := h.sync()
+	if covered && h.requests%2 == 0 {
+		return h.sendKnown(rev)
+	}
 	reply, err := h.ask(rev)
 	if err != nil {
 		h.t.Fatalf("transform: %v", err)
+	}
+	if covered {
+		h.checkKnown(reply)
 	}
 	h.apply(reply)
 	return reply
@@ -320,16 +333,15 @@ func (h *host) request() session.TransformReply {
 // apply takes an answer, makes the request of it and checks that.
 func (h *host) apply(reply session.TransformReply) {
 	h.t.Helper()
-	if reply.Plan != nil {
-		h.plan = plan{}
-		if err := json.Unmarshal(reply.Plan, &h.plan); err != nil {
-			h.t.Fatalf("plan: %v", err)
-		}
-	}
+	h.take(reply.Plan)
+	h.learn(reply.Standing)
 	if h.plan.ID != "" && h.plan.ID != reply.PlanID {
 		h.t.Fatalf("plan %s answered, but %s is in force", reply.PlanID, h.plan.ID)
 	}
 	h.requests++
+	if h.known.folded { // between the last request and this one
+		reply.Stats.Folded, h.known.folded = true, false
+	}
 	if reply.Stats.Folded {
 		h.folds++
 	}

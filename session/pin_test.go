@@ -550,7 +550,9 @@ func (p *player) drawPin(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "words") {
 		r.ID = compartments.MessageID(p.name(place))
 		if text := p.list[place].parts[0].text; len(text) > 4 && rapid.Bool().Draw(rt, "quote") {
-			r.Quote = text[:rapid.IntRange(1, len(text)).Draw(rt, "length")]
+			if r.Quote = text[:rapid.IntRange(1, len(text)).Draw(rt, "length")]; strings.TrimSpace(r.Quote) == "" {
+				return // no quote
+			}
 		}
 	} else {
 		r.First = compartments.Ordinal(rapid.IntRange(1, len(p.list)).Draw(rt, "first"))

@@ -99,14 +99,10 @@ func (se *Session) nextPass(now int64) (p *pass, ok bool) {
 	p = &pass{Session: se, v: &se.view, cal: st.Calibration[st.Model], now: max(now, st.Now, 1),
 		req: TransformRequest{Session: se.id, Applied: se.planID, Model: Model{ID: model, Provider: provider, Prices: st.Prices}}}
 	p.w = decay.Window{Context: st.Stats.Window, Reserve: st.Stats.Reserve, Fixed: st.Stats.Fixed, Usable: st.Stats.Usable, Budget: st.Stats.Budget}
-	ttl := st.Prices.TTLMs
-	if ttl <= 0 {
-		ttl = cacheTTL
-	}
 	if st.Now > 1 {
 		p.inputs.IdleMs = p.now - st.Now
 	}
-	p.cold = p.inputs.IdleMs > ttl
+	p.cold = p.inputs.IdleMs > p.ttl()
 	p.inputs.Window, p.inputs.Reserve, p.inputs.Fixed = p.w.Context, p.w.Reserve, p.w.Fixed
 	p.allowance()
 	return p, true

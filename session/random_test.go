@@ -30,6 +30,9 @@ type player struct {
 func (p *player) start() {
 	cfg := testConfig(p.under)
 	cfg.Settings.Floors[compartments.Rejected] = p.floor
+	if p.inbox != nil {
+		cfg.TakesPlans, cfg.Planned = func() bool { return true }, p.inbox.put
+	}
 	p.s = session.New(cfg)
 	p.all = append(p.all, p.s)
 }
@@ -69,6 +72,9 @@ func anyHost(rt *rapid.T, store *memory, under session.Store) {
 	p.report = rapid.SampledFrom([]int{0, 800, 1400}).Draw(rt, "report")
 	p.deadline = rapid.SampledFrom([]int{0, 5, 500}).Draw(rt, "deadline")
 	p.floor = rapid.SampledFrom([]int{0, 0, 0, 0, 600, 800, 950}).Draw(rt, "floor")
+	if rapid.Bool().Draw(rt, "takes plans") {
+		p.inbox = &inbox{news: map[compartments.SessionID][]session.News{}}
+	}
 	p.start()
 	defer func() {
 		for _, s := range p.all {
@@ -229,6 +235,7 @@ func (p *player) actions() map[string]func(*rapid.T) {
 			}
 			p.sync()
 			f := p.fork(rapid.IntRange(1, len(p.list)).Draw(rt, "copies"), rapid.Bool().Draw(rt, "renamed"))
+			f.inbox = p.inbox
 			f.report, f.deadline, f.parent, f.model, f.output = p.report, p.deadline, p.parent, p.model, p.output
 			f.born += 1000 * p.forks
 			p.host, p.away = f, nil
@@ -253,10 +260,12 @@ func (p *player) actions() map[string]func(*rapid.T) {
 				closeSessions(rt, p.s)
 			}
 			p.start()
+			p.known.how = nil
 			p.pass()
 		},
 		"other process": func(rt *rapid.T) {
 			p.s = rapid.SampledFrom(p.all).Draw(rt, "process")
+			p.known.how = nil // the first one hears of it soon
 			p.pass()
 		},
 		"fault": func(rt *rapid.T) {

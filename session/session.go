@@ -55,6 +55,8 @@ type Session struct {
 	changed []bool          // by ordinal-1: those of them whose content may be another by now
 	told    map[string]bool // notices given
 
+	knownFor int // looks for changes by other processes that are left while the host takes the plan for known; guarded by the gate
+
 	failures, rests int // failures of the historian in a row, and passes that it rests for them
 }
 

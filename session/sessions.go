@@ -44,6 +44,13 @@ type Config struct {
 	Settings decay.Settings
 	// Notify tells the user something, once for each text and session.
 	Notify func(id compartments.SessionID, level, text string)
+	// TakesPlans, if set, reports whether the host takes news of plans between two
+	// requests, and Planned gives it some. Both may be called from any goroutine.
+	TakesPlans func() bool
+	Planned    func(News)
+	// LookEvery is how often the store is looked at for changes that other processes
+	// made, while the host takes a plan for known; 0 means 200 ms.
+	LookEvery time.Duration
 	// IndexAfter is how long nothing must have happened before stored messages
 	// are made searchable; 0 means 100 ms.
 	IndexAfter time.Duration
@@ -67,6 +74,7 @@ type Sessions struct {
 	uses int64                           // counts up; the least recently used session is closed first
 
 	stored chan struct{} // buffered by one: something waits to be indexed
+	known  chan struct{} // buffered by one: the host takes a plan for known
 }
 
 // sessionsOpen is how many sessions stay in memory; all others are read again
@@ -81,12 +89,22 @@ func New(cfg Config) *Sessions {
 	if cfg.WriteAfter == 0 {
 		cfg.WriteAfter = 150 * time.Millisecond
 	}
+	if cfg.LookEvery == 0 {
+		cfg.LookEvery = 200 * time.Millisecond
+	}
+	if cfg.Planned == nil {
+		cfg.TakesPlans, cfg.Planned = nil, func(News) {}
+	}
+	if cfg.TakesPlans == nil {
+		cfg.TakesPlans = func() bool { return false }
+	}
 	if cfg.Notify == nil {
 		cfg.Notify = func(compartments.SessionID, string, string) {}
 	}
-	s := &Sessions{cfg: cfg, open: map[compartments.SessionID]*Session{}, slow: map[compartments.SessionID]bool{}, stored: make(chan struct{}, 1)}
+	s := &Sessions{cfg: cfg, open: map[compartments.SessionID]*Session{}, slow: map[compartments.SessionID]bool{}, stored: make(chan struct{}, 1), known: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.behind.Go(s.index)
+	s.behind.Go(s.look)
 	return s
 }
 
@@ -164,6 +182,9 @@ func (s *Sessions) evict() {
 	}
 	if oldest != nil {
 		delete(s.open, oldest.id)
+		if oldest.knownFor > 0 { // nobody looks after it any more
+			s.cfg.Planned(News{Session: oldest.id})
+		}
 	}
 }
 

@@ -168,6 +168,7 @@ func (s *Sessions) Fold(ctx context.Context, id compartments.SessionID, dryRun b
 		}
 		se.touched = true
 		se.st.Asked = true
+		s.outdated(se)
 		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
 	})
 	return out, err
@@ -193,6 +194,7 @@ func (s *Sessions) Event(ctx context.Context, e Event) error {
 		}
 		se.touched = true
 		se.overflowed()
+		s.outdated(se)
 		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
 	})
 }
@@ -225,6 +227,7 @@ func (s *Sessions) Forget(ctx context.Context, id compartments.SessionID) error 
 	}
 	defer s.release(se)
 	se.loaded, se.incoming = false, nil
+	s.outdated(se)
 	if err := s.cfg.Store.Forget(ctx, id); err != nil {
 		return err
 	}

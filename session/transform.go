@@ -23,6 +23,9 @@ func (s *Sessions) Transform(ctx context.Context, req TransformRequest) (reply T
 		reply, err = se.transform(ctx, req)
 		return err
 	})
+	if err == nil && reply.Standing != nil {
+		s.stands(se, reply.Standing)
+	}
 	s.goOn(se)
 	return reply, err
 }
@@ -50,6 +53,7 @@ type pass struct {
 
 	read    map[compartments.Ordinal][]compartments.Part // messages that stubs were made of
 	thinned *thinning                                    // while a fold is weighed
+	weighed *decay.Option                                // a fold that was weighed and not made
 }
 
 func (se *Session) transform(ctx context.Context, req TransformRequest) (TransformReply, error) {
@@ -65,14 +69,16 @@ func (se *Session) transform(ctx context.Context, req TransformRequest) (Transfo
 	p.divide()
 	p.allowance()
 	batch := &compartments.Batch{ListFrom: -1}
-	if err := p.decide(ctx, batch); err != nil {
-		return TransformReply{}, err
+	if !req.Sent {
+		if err := p.decide(ctx, batch); err != nil {
+			return TransformReply{}, err
+		}
 	}
 	p.remember()
 	if err := p.settle(ctx, batch); err != nil {
 		return TransformReply{}, err
 	}
-	reply := TransformReply{PlanID: se.planID, MaxOutput: p.w.MaxOutput, Stats: se.st.Stats}
+	reply := TransformReply{PlanID: se.planID, MaxOutput: p.w.MaxOutput, Stats: se.st.Stats, Standing: p.standing(false)}
 	if req.Applied != se.planID {
 		reply.Plan = compartments.WithID(se.planID, se.encoded)
 	}
@@ -122,17 +128,21 @@ func (p *pass) observe() {
 			st.Calibration[model] = c
 		}
 	}
-	ttl := p.req.Model.Prices.TTLMs
-	if ttl <= 0 {
-		ttl = cacheTTL
-	}
 	if p.now = p.req.Now; p.now <= 0 {
 		p.now = max(st.Now, 1)
 	}
 	if st.Now > 1 && p.now > 1 {
 		p.inputs.IdleMs = max(0, p.now-st.Now)
 	}
-	p.cold = p.inputs.IdleMs > ttl || st.Now != 0 && st.Model != model
+	p.cold = p.inputs.IdleMs > p.ttl() || st.Now != 0 && st.Model != model
+}
+
+// ttl is how long the provider keeps a prefix, in ms.
+func (p *pass) ttl() int64 {
+	if ttl := p.req.Model.Prices.TTLMs; ttl > 0 {
+		return ttl
+	}
+	return cacheTTL
 }
 
 // cacheTTL is how long a provider keeps a prefix when the host does not say, in

@@ -33,6 +33,7 @@ func (s *Sessions) Undo(ctx context.Context, id compartments.SessionID) (UndoRep
 			return err
 		}
 		out, err = se.undo(ctx, folds)
+		s.outdated(se)
 		return err
 	})
 	return out, err

@@ -82,6 +82,12 @@ func (c Calibration) Update(counted, reported int) (Calibration, bool) {
 	return Calibration{Ratio: ratio, Previous: sample, Samples: c.Samples + 1}, true
 }
 
+// Highest returns c with the highest ratio that one more sample can give it.
+func (c Calibration) Highest() Calibration {
+	c.Ratio = min(max(c.ratio(), c.Previous)+MaxStep, MaxRatio)
+	return c
+}
+
 // Apply returns the tokens that the provider is expected to report for counted
 // tokens, rounded up. It returns 0 for counted below 1, and math.MaxInt where
 // the result would be larger.

@@ -1,0 +1,149 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"ctxplugin/compartments"
+	"ctxplugin/decay"
+)
+
+// standing says how long the plan in force is sure to be the answer; nil where the
+// next request has to ask. decided says that a fold was just decided on for where the next turn
+// begins.
+func (p *pass) standing(decided bool) *Standing {
+	if p.version == 0 || p.req.Sent && p.req.Applied != p.planID || p.now <= 1 {
+		return nil // nothing is stored, that request went out with another plan, or no clock runs
+	}
+	o := decay.Outlook{Decided: decided}
+	for i := p.tailCut(p.v, decay.Tail(p.w.Usable, p.settings())); i < len(p.v.order); i++ {
+		o.After += p.tokensAt(p.v, i)
+	}
+	o.Behind = o.After
+	if p.weighed != nil {
+		o.After, o.Behind = p.weighed.After, p.weighed.Behind
+	}
+	worst := p.cal.Highest()
+	o.Fits = uncalibrate(worst, p.w.Context-p.w.Reserve-worst.Apply(p.w.Fixed))
+	how := p.moment().Standing(o, p.w, p.settings())
+	if how == (decay.Standing{}) {
+		return nil
+	}
+	return &Standing{Rev: p.prefix[len(p.list)].String(), Standing: how, Until: p.now + p.ttl()}
+}
+
+// News is a plan that came into force between two requests, or word that the host must
+// not take the last one for known any more: then Standing is nil.
+type News struct {
+	Session  compartments.SessionID
+	PlanID   string
+	Plan     []byte // the plan's JSON with its id; nil if the host knows it
+	Standing *Standing
+}
+
+// ahead decides, when a turn has ended, what would be decided where the next one
+// begins. A fold goes into the batch. What nobody would be told of, or what a request
+// has to force, is left to the request.
+func (se *Session) ahead(ctx context.Context, batch *compartments.Batch) (News, error) {
+	p, ok := se.nextPass(0)
+	if !ok || !se.st.Applied || se.st.Overflow || se.st.Asked || !se.cfg.TakesPlans() {
+		return News{}, nil
+	}
+	m := p.moment().NextTurn()
+	if _, forced := m.Forced(p.w, p.settings()); forced {
+		return News{}, nil
+	}
+	p.inputs.Replaces = p.planID
+	p.note(m)
+	if m.Ripe(0, p.w, p.settings()) {
+		se.touched = true
+		if err := p.perhaps(ctx, batch, m); err != nil {
+			return News{}, err
+		}
+		p.unthin()
+		p.seal(batch.Fold)
+		se.touched = batch.Fold != nil
+	}
+	news := News{Session: se.id, PlanID: se.planID, Standing: p.standing(true)}
+	if batch.Fold != nil {
+		news.Plan = compartments.WithID(se.planID, se.encoded)
+	}
+	return news, nil
+}
+
+// tellPlan gives the host a plan that is committed. The session is held.
+func (s *Sessions) tellPlan(se *Session, news News) {
+	s.stands(se, news.Standing)
+	s.cfg.Planned(news)
+}
+
+// stands notes that the host takes the plan for known. The session is held.
+func (s *Sessions) stands(se *Session, how *Standing) {
+	if !s.cfg.TakesPlans() {
+		return
+	}
+	lasts := time.Duration(how.Until-se.st.Now) * time.Millisecond
+	se.knownFor = int(lasts/s.cfg.LookEvery) + 1
+	select {
+	case s.known <- struct{}{}:
+	default:
+	}
+}
+
+// outdated tells the host that it has to ask. The session is held.
+func (s *Sessions) outdated(se *Session) {
+	if se.knownFor > 0 {
+		se.knownFor = 0
+		s.cfg.Planned(News{Session: se.id})
+	}
+}
+
+// look finds out what other processes change while the host takes a plan for known:
+// most of them are commands that the user gave.
+func (s *Sessions) look() {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.known:
+		}
+		ticker := time.NewTicker(s.cfg.LookEvery)
+		for s.lookOnce() {
+			select {
+			case <-s.ctx.Done():
+				ticker.Stop()
+				return
+			case <-ticker.C:
+			}
+		}
+		ticker.Stop()
+	}
+}
+
+// lookOnce reports whether there is still something to look at.
+func (s *Sessions) lookOnce() bool {
+	s.mu.Lock()
+	var free []*Session
+	more := false
+	for _, se := range s.open {
+		select {
+		case se.gate <- struct{}{}:
+			se.held++
+			free = append(free, se)
+		default:
+			more = true // whoever works on it learns of changes at its commit
+		}
+	}
+	s.mu.Unlock()
+	for _, se := range free {
+		if se.knownFor > 0 {
+			se.knownFor--
+			if v, err := s.cfg.Store.Version(s.ctx, se.id); err == nil && v != se.version {
+				s.outdated(se)
+			}
+		}
+		more = more || se.knownFor > 0
+		s.release(se)
+	}
+	return more
+}
