@@ -10,13 +10,14 @@ type Standing struct {
 	Next   int `json:"next"`   // where a new turn has begun
 }
 
-// Bytes to a token. No tokenizer makes more tokens of a text than it has bytes, so
-// the window is safe at one. The marks below it are missed by a turn at most where a
-// text is as dense as that, and prose and code have three to five bytes to a token:
-// they are safe enough at two.
+// Bytes to a token. No tokenizer makes more tokens of a text than it has bytes, so the
+// window is safe at one. The mark of a forced fold lies below it and is missed by one
+// request at most where a text is denser than two. Prose and code have three to five,
+// and what a fold that only pays is weighed with are expectations anyway.
 const (
 	bytesPerTokenLeast = 1
 	bytesPerTokenDense = 2
+	bytesPerToken      = 4
 )
 
 // Outlook is what a standing plan is foreseen from, in tokens of messages.
@@ -47,8 +48,8 @@ func (m Moment) Standing(o Outlook, w Window, s Settings) Standing {
 		following = max(following, LeastGain(w.Usable, s))
 	}
 	return Standing{
-		Inside: max(0, min(most, max(within*bytesPerTokenLeast, inside.unripe(o, w, s)*bytesPerTokenDense))),
-		Next:   max(0, min(most, following*bytesPerTokenDense)),
+		Inside: max(0, min(most, max(within*bytesPerTokenLeast, inside.unripe(o, w, s)*bytesPerToken))),
+		Next:   max(0, min(most, following*bytesPerToken)),
 	}
 }
 

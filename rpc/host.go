@@ -10,6 +10,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"ctxplugin/compartments"
+	"ctxplugin/session"
 )
 
 // The errors of calls to the host.
@@ -27,6 +28,7 @@ type Hello struct {
 	Directory string // of the project
 	Generate  bool   // host/generate is served
 	Notify    bool   // host/notify is shown to the user
+	Plan      bool   // host/plan is taken
 	Options   []byte // initialize's options, JSON as it came; nil if there were none
 }
 
@@ -143,6 +145,22 @@ func (h *Host) Notify(ctx context.Context, level, text string) error {
 	p := appendJSON([]byte(`{"level":`), level)
 	p = append(appendJSON(append(p, `,"text":`...), text), '}')
 	return h.notify(ctx, "host/notify", p)
+}
+
+// Plan tells the host of a plan between two requests, or that it has to ask.
+func (h *Host) Plan(ctx context.Context, n session.News) error {
+	if hello, ok := h.Hello(); ok && !hello.Plan {
+		return fmt.Errorf("host/plan: %w", ErrNotOffered)
+	}
+	p := appendJSON([]byte(`{"sessionID":`), string(n.Session))
+	if n.Standing != nil {
+		p = appendJSON(append(p, `,"planID":`...), n.PlanID)
+		if n.Plan != nil {
+			p = append(append(p, `,"plan":`...), n.Plan...)
+		}
+		p = appendStanding(p, n.Standing)
+	}
+	return h.notify(ctx, "host/plan", append(p, '}'))
 }
 
 func (h *Host) connect(conn *jsonrpc2.Conn, s *stream) {

@@ -40,7 +40,7 @@ func (s *server) initialize(r *request) error {
 	var version count
 	var host struct{ Name, Version string }
 	var project struct{ Directory string }
-	var can struct{ Generate, Notify bool }
+	var can struct{ Generate, Notify, Plan bool }
 	if err := r.read(map[string]any{"protocolVersion": &version, "host": &host, "project": &project, "capabilities": &can}); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *server) initialize(r *request) error {
 			Text: fmt.Sprintf("protocol version %d is not served; this is ctxplugin %s, which serves version %d: update the older of the two", version, s.Version, ProtocolVersion),
 			Data: map[string]any{"served": []int{ProtocolVersion}}}
 	}
-	s.Host.greet(Hello{Host: host.Name, Version: host.Version, Directory: project.Directory, Generate: can.Generate, Notify: can.Notify,
+	s.Host.greet(Hello{Host: host.Name, Version: host.Version, Directory: project.Directory, Generate: can.Generate, Notify: can.Notify, Plan: can.Plan,
 		Options: r.params.get("options")})
 
 	b := appendJSON([]byte(`{"server":{"name":`), s.Name)
@@ -68,7 +68,7 @@ func (s *server) initialize(r *request) error {
 	b = appendJSON(append(b, `,"refusal":`...), session.StubRefusal)
 	b = append(b, "}}"...)
 	s.greeted = true
-	s.Log.Info("host connected", "host", clip(host.Name, 100), "version", clip(host.Version, 100), "generate", can.Generate, "notify", can.Notify)
+	s.Log.Info("host connected", "host", clip(host.Name, 100), "version", clip(host.Version, 100), "generate", can.Generate, "notify", can.Notify, "plan", can.Plan)
 	if r.id != nil {
 		s.replyLater(r, b, nil)
 	}
@@ -121,7 +121,7 @@ func transform(ctx context.Context, s *server, r *request) ([]byte, error) {
 		} `json:"prices"`
 	}
 	err := r.read(map[string]any{"sessionID": &q.Session, "rev": &q.Rev, "applied": &q.Applied, "deadlineMs": &deadline,
-		"agent": &q.Agent, "model": &model, "fixedBytes": &fixed, "now": &now})
+		"agent": &q.Agent, "model": &model, "fixedBytes": &fixed, "now": &now, "sent": &q.Sent})
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,16 @@ func transform(ctx context.Context, s *server, r *request) ([]byte, error) {
 	if reply.MaxOutput > 0 {
 		b = fmt.Appendf(b, `,"maxOutput":%d`, reply.MaxOutput)
 	}
+	b = appendStanding(b, reply.Standing)
 	return append(append(append(b, `,"stats":`...), stats...), '}'), nil
+}
+
+func appendStanding(b []byte, how *session.Standing) []byte {
+	if how == nil {
+		return b
+	}
+	b = appendJSON(append(b, `,"standing":{"rev":`...), how.Rev)
+	return fmt.Appendf(b, `,"inside":%d,"next":%d,"until":%d}`, how.Inside, how.Next, how.Until)
 }
 
 func event(ctx context.Context, s *server, r *request) ([]byte, error) {

@@ -131,9 +131,10 @@ func (s *Sessions) hold(ctx context.Context, id compartments.SessionID) (*Sessio
 		return nil, compartments.Errorf(compartments.CodeBadInput, "sessionID is missing")
 	}
 	s.mu.Lock()
+	var closed *Session
 	se := s.open[id]
 	if se == nil {
-		s.evict()
+		closed = s.evict()
 		se = &Session{cfg: &s.cfg, id: id, gate: make(chan struct{}, 1), asked: make(chan struct{}, 1), told: map[string]bool{}}
 		s.open[id] = se
 	}
@@ -141,6 +142,9 @@ func (s *Sessions) hold(ctx context.Context, id compartments.SessionID) (*Sessio
 	se.used = s.uses
 	se.held++
 	s.mu.Unlock()
+	if closed != nil {
+		s.outdated(closed) // nobody looks after it any more
+	}
 	select {
 	case se.gate <- struct{}{}:
 		return se, nil
@@ -168,11 +172,11 @@ func (s *Sessions) release(se *Session) {
 	se.held--
 }
 
-// evict drops the least recently used session that nobody holds or waits for.
-// s.mu is held.
-func (s *Sessions) evict() {
+// evict drops the least recently used session that nobody holds or waits for, and
+// returns it. s.mu is held.
+func (s *Sessions) evict() *Session {
 	if len(s.open) < sessionsOpen {
-		return
+		return nil
 	}
 	var oldest *Session
 	for _, se := range s.open {
@@ -182,10 +186,8 @@ func (s *Sessions) evict() {
 	}
 	if oldest != nil {
 		delete(s.open, oldest.id)
-		if oldest.knownFor > 0 { // nobody looks after it any more
-			s.cfg.Planned(News{Session: oldest.id})
-		}
 	}
+	return oldest
 }
 
 // with runs f while the session is held, read from the store if need be. When

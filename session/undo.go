@@ -32,8 +32,9 @@ func (s *Sessions) Undo(ctx context.Context, id compartments.SessionID) (UndoRep
 		if err != nil {
 			return err
 		}
-		out, err = se.undo(ctx, folds)
-		s.outdated(se)
+		if out, err = se.undo(ctx, folds); out.Undone {
+			s.outdated(se)
+		}
 		return err
 	})
 	return out, err

@@ -138,6 +138,7 @@ func (s *service) put(b *backing) {
 			s.log.Info("notice", "session", string(id), "urgency", level, "text", text)
 			s.post(notice{level, text})
 		},
+		TakesPlans: s.takesPlans, Planned: s.planned,
 	}
 	s.slowHistorian(b, builtin, &c)
 	b.sessions = session.New(c)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctxplugin/rpc"
+	"ctxplugin/session"
 )
 
 // tell says something to the user, once. s.mu is held.
@@ -41,5 +42,22 @@ func (s *service) pass(notices <-chan notice) {
 		if err := s.host.Notify(context.Background(), n.level, n.text); err != nil && !errors.Is(err, rpc.ErrNotOffered) {
 			s.log.Warn("a notice did not reach the host", "why", err.Error())
 		}
+	}
+}
+
+// takesPlans reports whether the host takes plans between two requests.
+func (s *service) takesPlans() bool {
+	if s.host == nil {
+		return false
+	}
+	hello, ok := s.host.Hello()
+	return ok && hello.Plan
+}
+
+// planned tells the host of a plan at once, so that it comes before all answers that
+// come later.
+func (s *service) planned(n session.News) {
+	if err := s.host.Plan(context.Background(), n); err != nil && !errors.Is(err, rpc.ErrHostGone) {
+		s.log.Warn("a plan did not reach the host", "why", err.Error())
 	}
 }

@@ -7,6 +7,8 @@ import { revisions } from "../plugin/ctxplugin/revision.js";
 
 const mode = process.env.FAKE_MODE ?? "";
 const pairText = process.env.FAKE_HEAD ?? "";
+/** @type {{inside: number, next: number, ms: number, stub?: string} | undefined} how long plans stand; stub is an edit of each first output */
+const stands = process.env.FAKE_STANDING ? JSON.parse(process.env.FAKE_STANDING) : undefined;
 /** @type {Map<string, any[]>} */
 const lists = new Map();
 
@@ -19,6 +21,10 @@ function revision(messages) {
 function send(frame) {
   process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...frame }) + "\n");
 }
+
+/** @param {string} rev */
+const standing = (rev) =>
+  stands && { rev, inside: stands.inside, next: stands.next, until: Date.now() + stands.ms };
 
 /** @type {Record<string, (params: any) => any>} */
 const methods = {
@@ -53,7 +59,7 @@ const methods = {
     if (!more || next.length > list.length) lists.set(sessionID, next);
     return { rev: revision(next).at() };
   },
-  "session/transform": ({ sessionID, rev, applied }) => {
+  "session/transform": ({ sessionID, rev, applied, sent }) => {
     const list = lists.get(sessionID) ?? [];
     if (revision(list).at() !== rev) {
       throw {
@@ -71,12 +77,17 @@ const methods = {
             head: [{ text: pairText, cacheMark: true }],
             through: list[user - 1]?.id ?? "",
             keep: [],
-            edits: [],
+            edits: /** @type {any[]} */ ([]),
           }
         : { id: "nothing", head: [], through: "", keep: [], edits: [] };
+    if (stands?.stub)
+      for (const { id, parts } of list)
+        if (parts[1]?.state) plan.edits.push({ messageID: id, part: 1, field: "output", value: stands.stub });
+    if (sent) return { planID: applied, standing: standing(rev), stats: { messages: 100, usable: 10_000 } };
     const limit = /limit the answer to (\d+)/.exec(JSON.stringify(list.at(-1)));
     const reply = {
       planID: plan.id,
+      standing: standing(rev),
       stats: { messages: 100, usable: 10_000 },
       maxOutput: Number(limit?.[1] ?? 0),
     };
@@ -90,6 +101,7 @@ const methods = {
 
 if (process.env.FAKE_LOG) writeFileSync(`${process.env.FAKE_LOG}.pid`, String(process.pid));
 
+let deaf = false;
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (process.env.FAKE_LOG) appendFileSync(process.env.FAKE_LOG, line + "\n");
@@ -98,6 +110,17 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (mode === "crash" && method === "session/transform") process.exit(3);
   if (mode === "hang" && method !== "initialize") continue;
   if (mode === "mute") continue;
+  if (params?.sent) deaf = mode === "deaf";
+  if (deaf) continue;
+  if (mode === "outdated" && params?.type === "idle")
+    send({ method: "host/plan", params: { sessionID: params.sessionID } });
+  if (mode === "ahead" && params?.type === "idle") {
+    const head = [{ text: "What came before, told anew.", cacheMark: true }];
+    const plan = { id: "ahead", head, through: "b", keep: [], edits: [] };
+    const rev = revision(lists.get(params.sessionID) ?? []).at();
+    const news = { sessionID: params.sessionID, planID: plan.id, plan, standing: standing(rev) };
+    send({ method: "host/plan", params: news });
+  }
   if (id === undefined) continue;
   try {
     const serve = methods[method];

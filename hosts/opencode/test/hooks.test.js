@@ -4,88 +4,17 @@
  */
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { createPlugin } from "../plugin/ctxplugin/plugin.js";
-import { assistant, call, ids, MODEL, SESSION, user } from "./examples.js";
+import { test } from "node:test";
+import { assistant, call, ids, SESSION, user } from "./examples.js";
+import { FAKE, Rig } from "./rig.js";
 
-const FAKE = fileURLToPath(new URL("fakebinary.mjs", import.meta.url));
-
-/** @type {string} */
-let folder;
-/** @type {any[]} */
-let opened;
-/** @type {string[]} */
-let told;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "ctxplugin-hooks-"));
-  opened = [];
-  told = [];
-  process.env.XDG_STATE_HOME = folder;
-  process.env.FAKE_LOG = join(folder, "log");
-  process.env.FAKE_HEAD = "What came before.";
-  process.env.FAKE_MODE = "";
-  process.env.CTXPLUGIN_PATIENCE = "20";
-});
-
-afterEach(async () => {
-  for (const hooks of opened) await hooks.dispose();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/**
- * @param {string} [mode]
- * @param {{binary?: string, context?: number}} [how]
- * @returns {Promise<any>}
- */
-async function open(mode = "", { binary = FAKE, context = 100_000 } = {}) {
-  process.env.FAKE_MODE = mode;
-  const model = {
-    id: MODEL.modelID,
-    providerID: MODEL.providerID,
-    api: { npm: "@ai-sdk/anthropic" },
-    cost: { input: 3, output: 15, cache: { read: 0.3, write: 3.75 } },
-    limit: { context, output: 1000 },
-  };
-  const client = {
-    app: { log: async (/** @type {any} */ { body }) => told.push(body.message) },
-    tui: { showToast: async () => {} },
-    config: { providers: async () => ({ data: { providers: [{ models: { m: model } }] } }) },
-    tool: {
-      list: async () => ({
-        data: [{ id: "bash", description: "12345", parameters: { type: "object", a: 1 } }],
-      }),
-    },
-    session: { get: async () => ({ data: { parentID: "ses_parent" } }) },
-  };
-  const hooks = /** @type {any} */ (
-    await createPlugin(binary)(/** @type {any} */ ({ client, directory: folder }))
-  );
-  opened.push(hooks);
-  await hooks.config({ plugin: ["one"] });
-  return Object.assign(hooks, {
-    model,
-    /** @param {any[]} messages */
-    transform: (messages) => hooks["experimental.chat.messages.transform"]({}, { messages }),
-    /** @param {string[]} system */
-    request: async (system, agent = "build") => {
-      await hooks["experimental.chat.system.transform"]({ sessionID: SESSION, model }, { system });
-      const output = { maxOutputTokens: 1000, options: {} };
-      await hooks["chat.params"]({ sessionID: SESSION, agent, model, message: {} }, output);
-      return output;
-    },
-  });
-}
-
-/** What the binary was asked, by method. */
-function asked(method = "") {
-  const lines = readFileSync(join(folder, "log"), "utf8").trimEnd().split("\n");
-  return lines.map((line) => JSON.parse(line)).filter((frame) => !method || frame.method === method);
-}
+const rig = new Rig();
+/** @type {Rig["open"]} */
+const open = (...how) => rig.open(...how);
+/** @type {Rig["asked"]} */
+const asked = (method) => rig.asked(method);
 
 function session() {
   return [user("a", "first"), assistant("b", "answer", [call("output")]), user("c", "second")];
@@ -252,7 +181,7 @@ test("the host's compaction is switched off once the binary has answered", async
   const config = { compaction: { auto: true, prune: true } };
   await there.config(config);
   assert.deepEqual(config.compaction, { auto: false, prune: false });
-  const absent = await open("", { binary: join(folder, "no-such-binary") });
+  const absent = await open("", { binary: join(rig.folder, "no-such-binary") });
   const kept = { compaction: { auto: true, prune: true } };
   await absent.config(kept);
   assert.deepEqual(kept.compaction, { auto: true, prune: true });
@@ -268,7 +197,7 @@ test("a call whose arguments hold a placeholder is refused", async () => {
   for (const args of [{ content: "plain" }, { content: "[stored argument]" }, {}, undefined, { n: null }])
     await before(input, { args });
   await before({ ...input, tool: "ctx_echo" }, { args: { text } }); // ours answers for itself
-  const { "tool.execute.before": absent } = await open("", { binary: join(folder, "no-such-binary") });
+  const { "tool.execute.before": absent } = await open("", { binary: join(rig.folder, "no-such-binary") });
   await absent(input, { args: { content: text } });
 });
 
@@ -311,7 +240,7 @@ test("rubbish on stdout is skipped", async () => {
 });
 
 test("a binary that comes later is used from then on", async () => {
-  const binary = join(folder, "late-binary");
+  const binary = join(rig.folder, "late-binary");
   const hooks = await open("", { binary });
   const before = session();
   await hooks.transform(before);
@@ -327,12 +256,12 @@ test("a binary that comes later is used from then on", async () => {
   assert.deepEqual(ids(after), PLANNED);
 });
 
-test("a killed binary is told only that the list is known, and the bytes stay", async () => {
+test("a killed binary is rig.told only that the list is known, and the bytes stay", async () => {
   const hooks = await open();
   await hooks.request(["s"]);
   const first = session();
   await hooks.transform(first);
-  process.kill(Number(readFileSync(join(folder, "log.pid"), "utf8")), "SIGKILL");
+  process.kill(Number(readFileSync(join(rig.folder, "log.pid"), "utf8")), "SIGKILL");
   await new Promise((resolve) => setTimeout(resolve, 100));
   const second = session();
   await hooks.transform(second);
@@ -347,26 +276,26 @@ test("without a binary the last plan is applied, from a file of the owner's alon
   await first.transform(planned);
   await first.dispose();
 
-  const plans = join(folder, "ctxplugin", "opencode");
+  const plans = join(rig.folder, "ctxplugin", "opencode");
   const files = readdirSync(plans);
   assert.deepEqual(files, [`${SESSION}.json`]);
   assert.equal(statSync(join(plans, files[0])).mode & 0o777, 0o600);
   assert.equal(statSync(plans).mode & 0o777, 0o700);
 
-  const hooks = await open("", { binary: join(folder, "no-such-binary") });
+  const hooks = await open("", { binary: join(rig.folder, "no-such-binary") });
   const messages = session();
   await hooks.transform(messages);
   assert.deepEqual(messages, planned);
-  assert.equal(told.filter((text) => /does not answer/.test(text)).length, 1);
+  assert.equal(rig.told.filter((text) => /does not answer/.test(text)).length, 1);
   await hooks.transform(session());
-  assert.equal(told.filter((text) => /does not answer/.test(text)).length, 1, "told once");
+  assert.equal(rig.told.filter((text) => /does not answer/.test(text)).length, 1, "rig.told once");
 });
 
 test("without a binary a list that no longer fits loses its oldest steps behind the head", async () => {
   const first = await open();
   await first.transform(session());
   await first.dispose();
-  const hooks = await open("", { binary: join(folder, "no-such-binary"), context: 10_000 });
+  const hooks = await open("", { binary: join(rig.folder, "no-such-binary"), context: 10_000 });
   /** @type {any[]} */
   const messages = session();
   for (let i = 0; i < 40; i++) messages.push(assistant(`s${i}`, "step", [call("x".repeat(1500))]));
@@ -389,7 +318,7 @@ test("parts that lack what they should have are sent and kept", async () => {
   const messages = odd();
   await hooks.transform(messages);
   assert.deepEqual(ids(messages), PLANNED);
-  const absent = await open("", { binary: join(folder, "no-such-binary"), context: 1000 });
+  const absent = await open("", { binary: join(rig.folder, "no-such-binary"), context: 1000 });
   const alone = odd();
   await absent.transform(alone);
   assert.deepEqual(alone.at(-1), odd().at(-1));
@@ -399,8 +328,11 @@ test("a damaged plan file is as none", async () => {
   const first = await open();
   await first.transform(session());
   await first.dispose();
-  writeFileSync(join(folder, "ctxplugin", "opencode", `${SESSION}.json`), '{"version":1,"plan":{"id":7}}');
-  const hooks = await open("", { binary: join(folder, "no-such-binary") });
+  writeFileSync(
+    join(rig.folder, "ctxplugin", "opencode", `${SESSION}.json`),
+    '{"version":1,"plan":{"id":7}}',
+  );
+  const hooks = await open("", { binary: join(rig.folder, "no-such-binary") });
   const messages = session();
   await hooks.transform(messages);
   assert.deepEqual(ids(messages), ["a", "b", "c"]);
@@ -411,7 +343,7 @@ test("a deleted session is forgotten", async () => {
   await hooks.transform(session());
   await hooks.event({ event: { type: "session.deleted", properties: { info: { id: SESSION } } } });
   await hooks.dispose();
-  assert.deepEqual(readdirSync(join(folder, "ctxplugin", "opencode")), []);
+  assert.deepEqual(readdirSync(join(rig.folder, "ctxplugin", "opencode")), []);
   assert.equal(asked("session/event").at(-1).params.type, "deleted");
 });
 

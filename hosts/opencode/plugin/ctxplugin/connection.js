@@ -25,6 +25,7 @@ const LONGEST_PAUSE_MS = 30_000;
  * @property {import("./timing.js").Timing} timing
  * @property {(level: string, text: string) => void} notice
  * @property {(params: any, signal: AbortSignal) => Promise<any>} [generate] serves host/generate
+ * @property {(news: import("./standing.js").News) => void} [planned] takes host/plan
  */
 
 export class Connection {
@@ -114,7 +115,7 @@ export class Connection {
 
   /** @returns {Promise<Hello | null>} */
   async #start() {
-    const { command, args, cwd, initialize, notice, generate } = this.options;
+    const { command, args, cwd, initialize, notice, generate, planned } = this.options;
     /** @type {Process} */
     let process;
     try {
@@ -123,6 +124,7 @@ export class Connection {
         {
           notified: (method, params) => {
             if (method === "host/notify") notice(String(params?.level ?? "info"), String(params?.text ?? ""));
+            else if (method === "host/plan") planned?.(params ?? {});
           },
           asked: (method, params, signal) => {
             if (method === "host/generate" && generate) return generate(params, signal);

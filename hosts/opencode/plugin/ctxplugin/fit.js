@@ -27,7 +27,10 @@ export function usableTokens({ context, output }, fixedBytes) {
   return Math.max(0, context - reserve - fixedBytes * TOKENS_PER_BYTE);
 }
 
-/** @param {Message} message */
+/**
+ * No tokenizer makes more tokens of a message than this.
+ * @param {Message} message
+ */
 export function messageBytes(message) {
   return message.parts.reduce((sum, part) => sum + partBytes(part), MESSAGE_BYTES);
 }
@@ -36,15 +39,14 @@ export function messageBytes(message) {
 function partBytes(part) {
   let bytes = MESSAGE_BYTES;
   if (part.type === "text" && part.ignored) return 0;
-  if (part.type === "text" || part.type === "reasoning") bytes += Buffer.byteLength(part.text ?? "");
-  else if (part.type === "file") bytes += part.mime === "text/plain" ? 0 : MEDIA_BYTES;
+  if (part.type === "file") bytes += part.mime === "text/plain" ? 0 : MEDIA_BYTES;
   else if (part.type === "tool") {
     const state = part.state ?? {};
-    bytes += Buffer.byteLength(JSON.stringify(state.input ?? {}));
+    bytes += Buffer.byteLength(part.tool ?? "") + Buffer.byteLength(JSON.stringify(state.input ?? {}));
     if (state.status === "completed") {
       bytes += Buffer.byteLength(String(state.output)) + (state.attachments?.length ?? 0) * MEDIA_BYTES;
     } else if (state.status === "error") bytes += Buffer.byteLength(String(state.error));
-  }
+  } else bytes += Buffer.byteLength(String(/** @type {{text?: unknown}} */ (part).text ?? ""));
   return bytes;
 }
 

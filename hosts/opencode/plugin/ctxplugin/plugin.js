@@ -8,9 +8,10 @@ import { AGENT, Generator } from "./generate.js";
 import { FixedParts, Models } from "./models.js";
 import { Notices } from "./notices.js";
 import { PlanFiles, planFolder } from "./planfile.js";
-import { Session, turnOf } from "./session.js";
+import { Session } from "./session.js";
 import { timing } from "./timing.js";
 import { toolsOf } from "./tools.js";
+import { turnOf } from "./turn.js";
 import { wireEvent } from "./wire.js";
 
 /** @typedef {import("./host.js").Hooks} Hooks */
@@ -36,14 +37,16 @@ export function createPlugin(installed) {
       initialize: {
         host: { name: "opencode", version: "" },
         project: { directory },
-        capabilities: { notify: true, generate: true },
+        capabilities: { notify: true, generate: true, plan: true },
         options: options ?? {},
       },
       timing: timing(process.env),
       notice: (level, text) => notices.tell(level, text),
       generate: (params, signal) => generator.generate(params, signal),
+      planned: (news) => host.planned(news),
     });
     const planFiles = new PlanFiles(planFolder(process.env));
+    /** @type {Host} */
     const host = new Host(
       {
         connection,
@@ -173,6 +176,11 @@ class Host {
     };
   }
 
+  /** @param {import("./standing.js").News} news */
+  planned(news) {
+    this.sessions.get(String(news.sessionID))?.planned(news);
+  }
+
   /** @param {import("./host.js").Message[]} messages */
   async transform(messages) {
     const user = turnOf(messages);
@@ -215,6 +223,7 @@ class Host {
       this.sessions.delete(news.sessionID);
       this.around.planFiles.forget(news.sessionID);
     }
+    if (news.type === "error") this.sessions.get(news.sessionID)?.planned({}); // it may have been too long
     this.around.connection.notify("session/event", news);
   }
 }

@@ -3,11 +3,13 @@
  * it; without an answer the last plan is applied and the list made to fit.
  */
 import { within } from "./connection.js";
-import { fit, isRealUser, messageBytes, TOKENS_PER_BYTE, usableTokens } from "./fit.js";
+import { fit, messageBytes, TOKENS_PER_BYTE, usableTokens } from "./fit.js";
 import { applyPlan, isPlan } from "./plan.js";
 import { RpcError } from "./process.js";
+import { isStanding, Standing } from "./standing.js";
 import { Mirror } from "./sync.js";
 import { reached } from "./trace.js";
+import { isFirstStep } from "./turn.js";
 import { markMetadata, wireLimits, wirePrices } from "./wire.js";
 
 /** @typedef {import("./host.js").Message} Message */
@@ -54,12 +56,17 @@ export class Session {
     this.fixed = kept?.fixed;
     /** @type {{planID: string, last: string, tokens: number, usable: number} | null} what the binary measured last */
     this.measured = null;
+    /** @type {Standing | null} for which requests the plan is the answer */
+    this.standing = null;
+    /** @type {import("./standing.js").Circumstances | null} of the last question */
+    this.asked = null;
     this.saved = "";
   }
 
   /**
-   * Prepares the list of one request. Where all is known that it takes, nothing is
-   * awaited before the questions are written: the host would do its own work first.
+   * Prepares the list of one request. Nothing is awaited where the answer is known,
+   * and otherwise, where all is known that it takes, nothing before the questions are
+   * written: the host would do its own work first.
    * @param {Message[]} messages
    * @param {UserMessage} user the newest real user message
    */
@@ -67,10 +74,11 @@ export class Session {
     reached("begun");
     this.agent = user.agent;
     const model = this.around.models.get(user.model) ?? (await this.#model(user));
-    const last = messages[messages.length - 1].info.id;
     const first = isFirstStep(messages);
+    const { edited } = this.mirror; // of which sending makes another set
     if (!this.queue && this.around.connection.hello) this.mirror.sendAhead(messages);
     const list = this.mirror.snapshot(messages);
+    if (!first && this.#known(list, edited, user, model)) return this.#repeat(messages, list, user, model);
     const reply = await this.#ask(list, user, model).catch((error) => this.#failed(error));
     if (reply?.plan) this.plan = reply.plan;
     this.maxOutput = Number(reply?.maxOutput ?? 0);
@@ -78,11 +86,11 @@ export class Session {
     // The host's title agent reads the same list during the first step.
     const { plan } = this;
     const done = !first && plan ? applyPlan(messages, plan, user, this.#mark(user, model), list.revs) : false;
+    this.standing = null;
     if (current && (done || first)) {
       this.applied = done ? reply.planID : "";
       this.cut = "";
-      const { messages: tokens, usable } = reply.stats ?? {};
-      if (tokens > 0 && usable > 0) this.measured = { planID: reply.planID, last, tokens, usable };
+      this.#learn(reply, list);
     } else {
       const cut = this.#shrink(messages, user, model, done);
       this.applied = done && !cut && this.plan ? this.plan.id : "";
@@ -90,6 +98,114 @@ export class Session {
     }
     this.#save(user);
     reached("done");
+  }
+
+  /**
+   * Whether the plan at hand is what the binary would answer.
+   * @param {import("./sync.js").Snapshot} list
+   * @param {Set<string>} edited messages that events named since the last question
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   */
+  #known({ messages, revs }, edited, user, model) {
+    const { standing, plan } = this;
+    const { connection } = this.around;
+    if (!standing || standing.planID !== plan?.id || !connection.hello || connection.silent) return false;
+    // What stands in the head may be so no more.
+    const through = plan.through ? revs.place(plan.through) : -1;
+    for (const id of edited) {
+      const place = revs.place(id);
+      if (place >= 0 && place <= through) return false;
+    }
+    return standing.covers(messages, revs, this.#circumstances(user, model));
+  }
+
+  /**
+   * Prepares a list with the plan at hand, and tells the binary behind that. While it
+   * has not answered the last question nothing is told: the next list shows it all.
+   * @param {Message[]} messages
+   * @param {import("./sync.js").Snapshot} list
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   */
+  #repeat(messages, list, user, model) {
+    const plan = /** @type {Plan} */ (this.plan);
+    if (!this.queue) this.#tell(list, user, model); // before anything in the list is edited
+    applyPlan(messages, plan, user, this.#mark(user, model), list.revs);
+    this.applied = plan.id;
+    this.cut = "";
+    this.#save(user);
+    reached("done");
+  }
+
+  /**
+   * @param {import("./sync.js").Snapshot} list
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   */
+  #tell(list, user, model) {
+    const { planID } = /** @type {Standing} */ (this.standing);
+    const until = Date.now() + this.around.connection.timing.answer;
+    const pushed = this.mirror.push(list);
+    const answer = this.#transform(list.revs.at(), user, model, until, planID);
+    answer.catch(() => {}); // when the push fails, it fails too
+    const queue = pushed
+      .then(() => answer)
+      .then(
+        (reply) => this.#learn(reply, list),
+        (error) => {
+          this.standing = null; // the list is edited by now: the next question sends what is missing
+          this.#failed(error);
+        },
+      )
+      .then(() => {
+        if (this.queue === queue) this.queue = null;
+      });
+    this.queue = queue;
+  }
+
+  /**
+   * Takes from an answer for which requests it stands, and what was measured.
+   * @param {{planID: string, standing?: unknown, stats?: any}} reply
+   * @param {{messages: Message[], revs: import("./revision.js").Revisions}} list that it is the answer for
+   */
+  #learn({ planID, standing, stats }, { messages, revs }) {
+    this.standing = null;
+    if (planID !== this.plan?.id) return;
+    const { messages: tokens, usable } = stats ?? {};
+    const last = messages[messages.length - 1]?.info.id;
+    if (tokens > 0 && usable > 0) this.measured = { planID, last, tokens, usable };
+    if (isStanding(standing) && standing.rev === revs.at() && this.asked)
+      this.standing = new Standing(planID, standing, revs, this.asked);
+  }
+
+  /**
+   * Takes a plan that the binary tells of between two requests, or that it has to be asked.
+   * @param {import("./standing.js").News} news
+   */
+  planned({ planID, plan, standing }) {
+    this.standing = null;
+    const revs = this.mirror.held?.revs;
+    if (!isStanding(standing) || standing.rev !== revs?.at() || !this.asked) return;
+    if (isPlan(plan)) this.plan = plan;
+    if (this.plan && planID === this.plan.id)
+      this.standing = new Standing(this.plan.id, standing, revs, this.asked);
+  }
+
+  /**
+   * @param {UserMessage} user
+   * @param {Model | undefined} model
+   * @returns {import("./standing.js").Circumstances}
+   */
+  #circumstances(user, model) {
+    const { context, output } = wireLimits(model);
+    const { providerID, modelID } = user.model;
+    return {
+      generation: this.around.connection.generation,
+      model: JSON.stringify([user.agent, providerID, modelID, context, output]),
+      fixedBytes: this.#fixed(user)?.bytes ?? 0,
+      now: Date.now(),
+    };
   }
 
   /**
@@ -110,7 +226,7 @@ export class Session {
    * @param {import("./sync.js").Snapshot} list
    * @param {UserMessage} user
    * @param {Model | undefined} model
-   * @returns {Promise<{planID: string, plan?: Plan, maxOutput?: number, stats?: any} | null>}
+   * @returns {Promise<{planID: string, plan?: Plan, maxOutput?: number, standing?: unknown, stats?: any} | null>}
    */
   async #ask(list, user, model) {
     const { connection, notices } = this.around;
@@ -169,17 +285,20 @@ export class Session {
    * @param {UserMessage} user
    * @param {Model | undefined} model
    * @param {number} until
+   * @param {string} [sent] the plan that the request went out with already
    */
-  async #transform(rev, user, model, until) {
+  async #transform(rev, user, model, until, sent) {
     const { connection, models } = this.around;
     const left = Math.max(1, until - Date.now());
     const { agent } = user;
+    const { fixedBytes, now } = (this.asked = this.#circumstances(user, model));
     return connection.request(
       "session/transform",
       {
         sessionID: this.id,
         rev,
-        applied: this.applied,
+        applied: sent ?? this.applied,
+        sent: sent !== undefined,
         deadlineMs: Math.max(1, Math.round(left) - ANSWER_MARGIN_MS),
         agent,
         model: {
@@ -188,8 +307,8 @@ export class Session {
           ...wireLimits(model),
           prices: wirePrices(model, models.priced(model)),
         },
-        fixedBytes: this.#fixed(user)?.bytes ?? 0,
-        now: Date.now(),
+        fixedBytes,
+        now,
       },
       left,
     );
@@ -282,28 +401,4 @@ export class Session {
     const { plan, cut } = this;
     this.around.planFiles.save(this.id, { plan, applied: this.applied !== "", cut, fixed });
   }
-}
-
-/**
- * Whether the list is that of the first step: one user message and no answer yet.
- * @param {Message[]} messages
- */
-function isFirstStep(messages) {
-  return !messages.some(isAnswer) && messages.filter(({ info }) => info.role === "user").length === 1;
-}
-
-/** @param {Message} message */
-function isAnswer({ info, parts }) {
-  return info.role === "assistant" && parts.length > 0;
-}
-
-/**
- * The message that says whose turn it is: the newest that a person wrote, or
- * failing that the newest of role user.
- * @param {Message[]} messages
- * @returns {UserMessage | undefined}
- */
-export function turnOf(messages) {
-  const found = messages.findLast(isRealUser) ?? messages.findLast(({ info }) => info.role === "user");
-  return found?.info.role === "user" ? found.info : undefined;
 }
