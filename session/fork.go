@@ -131,21 +131,12 @@ func (se *Session) copy(ctx context.Context, b *compartments.Batch, source *comp
 // assume takes over the state and the plan of the source once the whole list of
 // a fork is there. A fork that ends inside the head keeps the pairs before its
 // end.
-func (se *Session) assume(b *compartments.Batch, source *compartments.Stored) error {
-	st, err := decodeState(source.State)
+func (se *Session) assume(ctx context.Context, b *compartments.Batch, source *compartments.Stored) error {
+	st, plan, err := se.lastSent(ctx, source)
 	if err != nil {
 		return err
 	}
-	plan, err := compartments.DecodePlan(source.Plan)
-	if err != nil {
-		plan, st.Layout = compartments.Plan{}, nil
-	}
-	for i := range st.Layout {
-		if i < len(plan.Head) {
-			st.Layout[i].Text = plan.Head[i].Text
-		}
-	}
-	st.Applied, st.Unnamed, st.Asked, st.Owed, st.Rev, st.Source = false, 0, false, 0, "", ""
+	st.Ahead, st.Applied, st.Unnamed, st.Asked, st.Owed, st.Rev, st.Source = false, false, 0, false, 0, "", ""
 	st.Now, st.Again = 0, nil // no request of this session was made yet, and nothing is paid for twice
 	n := 0
 	for n < len(se.list) && n < len(source.List) && se.list[n] == source.List[n] && se.entry(se.list[n]).Hash == source.Entries[source.List[n]-1].Hash {
@@ -171,6 +162,41 @@ func (se *Session) assume(b *compartments.Batch, source *compartments.Stored) er
 	}
 	b.PlanID, b.Plan = se.planID, se.encoded
 	return nil
+}
+
+// lastSent is the state of a session, and the plan that its last request was made
+// with, which the provider's cache holds: not that of a fold made since.
+func (se *Session) lastSent(ctx context.Context, source *compartments.Stored) (state, compartments.Plan, error) {
+	st, err := decodeState(source.State)
+	if err != nil {
+		return st, compartments.Plan{}, err
+	}
+	plan, err := compartments.DecodePlan(source.Plan)
+	if err != nil {
+		st.Layout = nil
+		return st, compartments.Plan{}, nil
+	}
+	for i := range st.Layout {
+		if i < len(plan.Head) {
+			st.Layout[i].Text = plan.Head[i].Text
+		}
+	}
+	if !st.Ahead {
+		return st, plan, nil
+	}
+	folds, err := se.cfg.Store.Folds(ctx, source.Session)
+	if err != nil {
+		return st, plan, err
+	}
+	u, refusal, err := (&Session{cfg: se.cfg, id: source.Session}).before(ctx, folds)
+	if err != nil || refusal != "" {
+		return st, plan, err
+	}
+	st.Layout, st.Through = u.layout, 0
+	if n := len(u.layout); n > 0 {
+		st.Through = u.layout[n-1].Last
+	}
+	return st, u.plan, nil
 }
 
 // rename gives a plan over the first n messages of the source's list the ids of

@@ -222,3 +222,31 @@ func TestFork_NoneOfStrangers(t *testing.T) {
 		t.Fatal("the content hash does not see the time")
 	}
 }
+
+// TestFork_OfAFoldThatNobodySaw: a fold that was made when a turn had ended is not what
+// the source was read with.
+func TestFork_OfAFoldThatNobodySaw(t *testing.T) {
+	h := following(t, 16_000)
+	var read plan
+	for range 100 {
+		h.turn("go on", 3, 600)
+		h.request()
+		h.step("done")
+		h.request()
+		h.now += 1000
+		h.event(session.Event{Type: "idle"})
+		read = h.plan
+		if h.hear(); h.known.folded && len(read.Head) > 0 {
+			break
+		}
+	}
+	if !h.known.folded {
+		t.Fatal("no fold was made ahead of a turn")
+	}
+	f := h.fork(len(h.list), true)
+	f.user("another way")
+	f.request()
+	if !slices.Equal(heads(f.plan), heads(read)) {
+		t.Errorf("the fork begins with\n%s\nits source was read with\n%s", heads(f.plan), heads(read))
+	}
+}

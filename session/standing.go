@@ -66,6 +66,7 @@ func (se *Session) ahead(ctx context.Context, batch *compartments.Batch) (News, 
 	}
 	news := News{Session: se.id, PlanID: se.planID, Standing: p.standing(true)}
 	if batch.Fold != nil {
+		se.st.Ahead = true
 		news.Plan = compartments.WithID(se.planID, se.encoded)
 	}
 	return news, nil

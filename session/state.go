@@ -33,6 +33,7 @@ type state struct {
 	Overflow bool   `json:"overflow,omitempty"`
 	Owed     int    `json:"owed,omitempty"` // tokens that the historian may still write behind the last answer
 	Asked    bool   `json:"asked,omitempty"`
+	Ahead    bool   `json:"ahead,omitempty"` // the last fold was made when a turn had ended, and no request was made since
 	// Again are the compartments that Historian wrote in the place of Slow, by first
 	// and last message, the newest last: each is given to Slow once more.
 	Again    [][2]compartments.Ordinal `json:"again,omitempty"`

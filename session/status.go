@@ -37,7 +37,7 @@ func (s *Sessions) Status(ctx context.Context, id compartments.SessionID) (Statu
 
 func (se *Session) status(folds []compartments.FoldSummary) Status {
 	out := Status{Session: se.id, Stats: se.currentStats(), Messages: len(se.list), Tiers: map[string]int{}, Calibration: map[string]int{},
-		Prefer: string(se.cfg.Settings.Prefer), Numbers: numbers(se.cfg.Settings), HostIgnoring: se.st.Unnamed >= ignoredAfter}
+		Prefer: string(se.cfg.Settings.Prefer), Numbers: numbers(se.cfg.Settings), HostIgnoring: se.st.Unnamed >= ignoredAfter, Ahead: se.st.Ahead}
 	standing := 0
 	for i, place := range se.view.place {
 		if place >= 0 {

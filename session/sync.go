@@ -235,7 +235,7 @@ func (se *Session) replace(ctx context.Context, b *compartments.Batch, p *piece,
 	}
 	se.weighEdits()
 	if source != nil {
-		if err := se.assume(b, source); err != nil {
+		if err := se.assume(ctx, b, source); err != nil {
 			return err
 		}
 	}

@@ -210,7 +210,7 @@ func (p *pass) remember() {
 		st.Steps++
 	}
 	st.Predicted, st.PredictedAt = p.w.Fixed+messages, len(p.list)
-	st.Overflow = false
+	st.Overflow, st.Ahead = false, false
 	p.owe()
 	stats := Stats{Window: p.w.Context, Usable: p.w.Usable, Reserve: p.w.Reserve, Fixed: p.w.Fixed, Messages: messages,
 		Pressure: decay.Pressure(messages, p.w.Usable), Budget: p.w.Budget, History: headTokens(st.Layout), Fold: p.folds,

@@ -131,7 +131,7 @@ export class Measure {
         turnStart: changes.filter(({ first }) => first).length,
         inside: changes.filter(({ first }) => !first).length,
       },
-      folds: status?.folds?.length ?? 0,
+      folds: (status?.folds?.length ?? 0) - (status?.ahead ? 1 : 0), // one made for a request that did not come is not seen
       summaries: this.summaries,
       whole: spread(viewed.map(({ whole }) => whole)),
       history: spread(viewed.map(({ history }) => history)),

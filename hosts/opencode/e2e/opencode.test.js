@@ -255,7 +255,7 @@ test("two long sessions, a killed binary and a restarted host", async (t) => {
 
   for (const model of models) {
     const requests = provider.of(long[model]);
-    const { stats, folds } = status(long[model]);
+    const { stats, folds, ahead } = status(long[model]);
     const { full, stubs, appended } = assertFoldsAlone(requests);
     t.diagnostic(
       `${model}: ${requests.length} requests, ${appended.length} append folds, ${full} full folds, ${stubs} of stubs alone, ` +
@@ -264,7 +264,12 @@ test("two long sessions, a killed binary and a restarted host", async (t) => {
     assert.ok(requests.length >= TURNS * 2);
     assertNothingRefused(requests);
     assert.ok(appended.length > 0, "no append fold happened");
-    assert.equal(full + stubs + appended.length, folds.length, "every change is a fold in the ledger");
+    const unseen = ahead ? 1 : 0; // made for a request that did not come
+    assert.equal(
+      full + stubs + appended.length + unseen,
+      folds.length,
+      "every change is a fold in the ledger",
+    );
     assert.ok(stats.compartments > 0);
   }
 });
