@@ -11,12 +11,12 @@ type Standing struct {
 }
 
 // Bytes to a token. No tokenizer makes more tokens of a text than it has bytes, so the
-// window is safe at one. The mark of a forced fold lies below it and is missed by one
-// request at most where a text is denser than two. Prose and code have three to five,
-// and what a fold that only pays is weighed with are expectations anyway.
+// window is safe at one. Prose and code have three to five: at three the mark of a
+// forced fold, which lies below the window, is missed by one request at most where a
+// text is denser. What a fold that only pays is weighed with are expectations anyway.
 const (
 	bytesPerTokenLeast = 1
-	bytesPerTokenDense = 2
+	bytesPerTokenDense = 3
 	bytesPerToken      = 4
 )
 

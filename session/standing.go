@@ -23,8 +23,8 @@ func (p *pass) standing(decided bool) *Standing {
 	if p.weighed != nil {
 		o.After, o.Behind = p.weighed.After, p.weighed.Behind
 	}
-	worst := p.cal.Highest()
-	o.Fits = uncalibrate(worst, p.w.Context-p.w.Reserve-worst.Apply(p.w.Fixed))
+	cautious := p.cal.Cautious()
+	o.Fits = uncalibrate(cautious, p.w.Context-p.w.Reserve-cautious.Apply(p.w.Fixed))
 	how := p.moment().Standing(o, p.w, p.settings())
 	if how == (decay.Standing{}) {
 		return nil

@@ -82,9 +82,14 @@ func (c Calibration) Update(counted, reported int) (Calibration, bool) {
 	return Calibration{Ratio: ratio, Previous: sample, Samples: c.Samples + 1}, true
 }
 
-// Highest returns c with the highest ratio that one more sample can give it.
-func (c Calibration) Highest() Calibration {
-	c.Ratio = min(max(c.ratio(), c.Previous)+MaxStep, MaxRatio)
+// Cautious returns c with the highest ratio that its samples give reason to expect:
+// that of the latest one, if it is above the ratio so far, and a step more while there
+// are less than two that could agree.
+func (c Calibration) Cautious() Calibration {
+	c.Ratio = max(c.ratio(), c.Previous)
+	if c.Samples < 2 {
+		c.Ratio = min(c.Ratio+MaxStep, MaxRatio)
+	}
 	return c
 }
 

@@ -17,9 +17,9 @@ function revision(messages) {
   return revisions(messages.map(({ id, parts }) => ({ info: /** @type {any} */ ({ id }), parts })));
 }
 
-/** @param {object} frame */
-function send(frame) {
-  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...frame }) + "\n");
+/** @param {object[]} frames at once */
+function send(...frames) {
+  process.stdout.write(frames.map((frame) => JSON.stringify({ jsonrpc: "2.0", ...frame }) + "\n").join(""));
 }
 
 /** @param {string} rev */
@@ -101,6 +101,17 @@ const methods = {
 
 if (process.env.FAKE_LOG) writeFileSync(`${process.env.FAKE_LOG}.pid`, String(process.pid));
 
+/**
+ * A plan told between two requests.
+ * @param {string} sessionID
+ */
+function ahead(sessionID) {
+  const head = [{ text: "What came before, told anew.", cacheMark: true }];
+  const plan = { id: "ahead", head, through: "b", keep: [], edits: [] };
+  const how = standing(revision(lists.get(sessionID) ?? []).at());
+  return { method: "host/plan", params: { sessionID, planID: plan.id, plan, standing: how } };
+}
+
 let deaf = false;
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
@@ -114,18 +125,14 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (deaf) continue;
   if (mode === "outdated" && params?.type === "idle")
     send({ method: "host/plan", params: { sessionID: params.sessionID } });
-  if (mode === "ahead" && params?.type === "idle") {
-    const head = [{ text: "What came before, told anew.", cacheMark: true }];
-    const plan = { id: "ahead", head, through: "b", keep: [], edits: [] };
-    const rev = revision(lists.get(params.sessionID) ?? []).at();
-    const news = { sessionID: params.sessionID, planID: plan.id, plan, standing: standing(rev) };
-    send({ method: "host/plan", params: news });
-  }
+  if (mode === "ahead" && params?.type === "idle") send(ahead(params.sessionID));
   if (id === undefined) continue;
   try {
     const serve = methods[method];
     if (!serve) throw { code: -32601, message: `no ${method}`, data: { code: "unknownMethod" } };
-    send({ id, result: serve(params) });
+    const reply = { id, result: serve(params) };
+    if (mode === "ahead at once" && params.sent) send(reply, ahead(params.sessionID));
+    else send(reply);
   } catch (error) {
     send({ id, error });
   }

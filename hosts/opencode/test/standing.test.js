@@ -129,6 +129,14 @@ test("a plan that is told when the turn has ended is the next one", async () => 
   assert.equal(question().applied, "ahead");
 });
 
+test("a plan that comes in one breath with an answer comes after it", async () => {
+  const hooks = await told({}, "ahead at once");
+  assert.equal(await step(hooks, [...session(), assistant("d", "done")]), true);
+  const list = [...session(), assistant("d", "done"), user("e", "third")];
+  assert.equal(await step(hooks, list), true);
+  assert.equal(question().applied, "ahead");
+});
+
 test("an error of the provider ends what is known", async () => {
   const hooks = await told();
   await hooks.event({

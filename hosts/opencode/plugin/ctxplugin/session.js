@@ -180,16 +180,24 @@ export class Session {
   }
 
   /**
-   * Takes a plan that the binary tells of between two requests, or that it has to be asked.
+   * Takes a plan that the binary tells of between two requests, or that it has to be
+   * asked: behind the answers that came before it, which may be read already and not
+   * yet taken.
    * @param {import("./standing.js").News} news
    */
-  planned({ planID, plan, standing }) {
-    this.standing = null;
-    const revs = this.mirror.held?.revs;
-    if (!isStanding(standing) || standing.rev !== revs?.at() || !this.asked) return;
-    if (isPlan(plan)) this.plan = plan;
-    if (this.plan && planID === this.plan.id)
-      this.standing = new Standing(this.plan.id, standing, revs, this.asked);
+  planned(news) {
+    const take = () => {
+      this.standing = null;
+      const revs = this.mirror.held?.revs;
+      const { planID, plan, standing } = news;
+      if (!isStanding(standing) || standing.rev !== revs?.at() || !this.asked) return;
+      if (isPlan(plan)) this.plan = plan;
+      if (this.plan && planID === this.plan.id)
+        this.standing = new Standing(this.plan.id, standing, revs, this.asked);
+    };
+    if (!isStanding(news.standing)) this.standing = null;
+    if (this.queue) this.queue.then(take);
+    else take();
   }
 
   /**
