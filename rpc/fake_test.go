@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ctxplugin/compartments"
+	"ctxplugin/decay"
 	"ctxplugin/session"
 )
 
@@ -110,6 +111,9 @@ func (f *fake) Transform(ctx context.Context, r session.TransformRequest) (sessi
 		Window: r.Model.Context, Usable: 170000, Reserve: 20000, Fixed: 10000, Messages: 34000, Pressure: 200, Budget: 25500,
 		History: 900, Fold: 1, Compartments: 1,
 	}}
+	if r.Sent {
+		reply.Standing = &session.Standing{Rev: r.Rev, Standing: decay.Standing{Inside: 4000, Next: 900}, Until: r.Now + 300_000}
+	}
 	if r.Applied != reply.PlanID {
 		reply.Plan = compartments.WithID(reply.PlanID, encoded)
 	}

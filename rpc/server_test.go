@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ctxplugin/compartments"
+	"ctxplugin/decay"
 	"ctxplugin/session"
 )
 
@@ -311,6 +312,53 @@ func TestServe_TransformRequest(t *testing.T) {
 // At the end of the input what runs has a moment to end, then its context is
 // cancelled; calls to the host end at once; sessions are closed once; and Serve
 // is back within two seconds. The clock is that of the test's bubble.
+// A request that went out already is told, and the answer says for which others it
+// stands.
+func TestServe_TransformSent(t *testing.T) {
+	f := newFake()
+	p := connect(t, f, Limits{}).greet()
+	got := p.exchange(call(1, "session/transform", `{"sessionID":"ses_1","rev":"2.00","applied":"x","sent":true,"now":1750000000000}`))
+	wantContains(t, got, `"standing":{"rev":"2.00","inside":4000,"next":900,"until":1750000300000},"stats"`)
+	if got = p.exchange(call(2, "session/transform", `{"sessionID":"ses_1","rev":"2.00"}`)); strings.Contains(got, "standing") {
+		t.Errorf("no standing plan, and %s", got)
+	}
+	if len(f.requests) != 2 || !f.requests[0].Sent || f.requests[1].Sent {
+		t.Errorf("got %+v", f.requests)
+	}
+}
+
+func TestHost_Plan(t *testing.T) {
+	f := newFake()
+	p := connect(t, f, Limits{})
+	p.exchange(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"bare"}}}`)
+	if err := f.host.Plan(context.Background(), session.News{Session: "ses_1"}); !errors.Is(err, ErrNotOffered) {
+		t.Errorf("host that takes no plans: %v", err)
+	}
+	p.exchange(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"able"},"capabilities":{"plan":true}}}`)
+	if hello, _ := f.host.Hello(); !hello.Plan {
+		t.Errorf("hello %+v", hello)
+	}
+	standing := &session.Standing{Rev: "2.00", Standing: decay.Standing{Inside: 1, Next: 2}, Until: 3}
+	for _, c := range []struct {
+		news session.News
+		want string
+	}{
+		{session.News{Session: "ses_1"}, `{"sessionID":"ses_1"}`},
+		{session.News{Session: "ses_1", PlanID: "p", Standing: standing}, `{"sessionID":"ses_1","planID":"p","standing":{"rev":"2.00","inside":1,"next":2,"until":3}}`},
+		{session.News{Session: "ses_1", PlanID: "p", Plan: []byte(`{"id":"p"}`), Standing: standing},
+			`{"sessionID":"ses_1","planID":"p","plan":{"id":"p"},"standing":{"rev":"2.00","inside":1,"next":2,"until":3}}`},
+	} {
+		go func() {
+			if err := f.host.Plan(context.Background(), c.news); err != nil {
+				t.Error(err)
+			}
+		}()
+		if got, want := p.receive(), `{"jsonrpc":"2.0","method":"host/plan","params":`+c.want+`}`; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func TestServe_EndOfInput(t *testing.T) {
 	for _, tc := range []struct {
 		name string

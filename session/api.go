@@ -148,8 +148,8 @@ type Status struct {
 	Tiers        map[string]int         `json:"tiers"` // compartments by applied tier
 	Folds        []FoldLine             `json:"folds"`
 	Ahead        bool                   `json:"ahead,omitempty"` // the last of them was made when a turn had ended, and no request was made since
-	Numbers      map[string]int         `json:"numbers"` // every setting in force that is a number
-	Prefer       string                 `json:"prefer"`  // what folds that nothing forces are made for
+	Numbers      map[string]int         `json:"numbers"`         // every setting in force that is a number
+	Prefer       string                 `json:"prefer"`          // what folds that nothing forces are made for
 	Notices      []string               `json:"notices,omitempty"`
 	HostIgnoring bool                   `json:"hostIgnoring,omitempty"`
 	Historian    string                 `json:"historian"`

@@ -128,10 +128,30 @@ func TestCalibrationOutlier(t *testing.T) {
 
 func TestCalibrationApplyRises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := tokens.Calibration{Ratio: rapid.Int64Range(tokens.MinRatio, tokens.MaxRatio).Draw(t, "ratio")}
+		c := tokens.tokens.Calibration{Ratio: rapid.Int64Range(tokens.MinRatio, tokens.tokens.MaxRatio).Draw(t, "ratio")}
 		n := rapid.IntRange(0, math.MaxInt-1).Draw(t, "counted")
 		if c.Apply(n) > c.Apply(n+1) {
 			t.Fatalf("Apply(%d) = %d, Apply(%d) = %d", n, c.Apply(n), n+1, c.Apply(n+1))
 		}
 	})
+}
+
+// TestCalibration_Cautious: a ratio that stands is believed, and one that rises is
+// believed at once.
+func TestCalibration_Cautious(t *testing.T) {
+	for _, c := range []struct {
+		of   tokens.Calibration
+		want int64
+	}{
+		{tokens.Calibration{}, tokens.RatioUnit + tokens.MaxStep},
+		{tokens.Calibration{Ratio: 10_500, Previous: 14_000, Samples: 1}, 14_500},
+		{tokens.Calibration{Ratio: 14_000, Previous: 14_000, Samples: 2}, 14_000},
+		{tokens.Calibration{Ratio: 12_000, Previous: 11_000, Samples: 9}, 12_000},
+		{tokens.Calibration{Ratio: 12_500, Previous: 14_000, Samples: 9}, 14_000},
+		{tokens.Calibration{Ratio: tokens.MaxRatio, Previous: tokens.MaxRatio, Samples: 1}, tokens.MaxRatio},
+	} {
+		if got := c.of.Cautious(); got.Ratio != c.want || got.Samples != c.of.Samples {
+			t.Errorf("%+v: %+v, want %d", c.of, got, c.want)
+		}
+	}
 }
