@@ -128,7 +128,7 @@ func TestCalibrationOutlier(t *testing.T) {
 
 func TestCalibrationApplyRises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := tokens.tokens.Calibration{Ratio: rapid.Int64Range(tokens.MinRatio, tokens.tokens.MaxRatio).Draw(t, "ratio")}
+		c := tokens.Calibration{Ratio: rapid.Int64Range(tokens.MinRatio, tokens.MaxRatio).Draw(t, "ratio")}
 		n := rapid.IntRange(0, math.MaxInt-1).Draw(t, "counted")
 		if c.Apply(n) > c.Apply(n+1) {
 			t.Fatalf("Apply(%d) = %d, Apply(%d) = %d", n, c.Apply(n), n+1, c.Apply(n+1))
