@@ -32,7 +32,8 @@ type Outlook struct {
 // Standing says how much the session may grow behind the request of this moment.
 // Within that nothing is forced, and all fits. A fold that only pays is foreseen for
 // the growth of late, so it may come later by a request than for a host that asks each
-// time; and what was just decided is not decided again for less than a fold has to free.
+// time; and what was just decided is not decided again while the turn takes no more than
+// its share.
 func (m Moment) Standing(o Outlook, w Window, s Settings) Standing {
 	if m.Stale || m.Overflowed || m.Asked || s.Ablate.without(AblateEconomics) {
 		return Standing{}
@@ -42,13 +43,13 @@ func (m Moment) Standing(o Outlook, w Window, s Settings) Standing {
 	most := min((o.Fits-m.Messages)*bytesPerTokenLeast, forced*bytesPerTokenDense)
 	inside, next := m, m.NextTurn()
 	inside.TurnStart = false
-	within := share(w.Usable, s.TurnShare) - m.Turn
-	following := next.unripe(o, w, s)
+	within, following := inside.unripe(o, w, s), next.unripe(o, w, s)
+	within = max(within, share(w.Usable, s.TurnShare)-m.Turn)
 	if o.Decided {
-		following = max(following, LeastGain(w.Usable, s))
+		following = max(following, share(w.Usable, s.TurnShare))
 	}
 	return Standing{
-		Inside: max(0, min(most, max(within*bytesPerTokenLeast, inside.unripe(o, w, s)*bytesPerToken))),
+		Inside: max(0, min(most, within*bytesPerToken)),
 		Next:   max(0, min(most, following*bytesPerToken)),
 	}
 }

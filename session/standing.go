@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"ctxplugin/compartments"
@@ -121,30 +123,58 @@ func (s *Sessions) look() {
 	}
 }
 
-// lookOnce reports whether there is still something to look at.
+// lookOnce reports whether there is still something to look at. No session is held
+// while the store is read.
 func (s *Sessions) lookOnce() bool {
-	s.mu.Lock()
-	var free []*Session
 	more := false
-	for _, se := range s.open {
-		select {
-		case se.gate <- struct{}{}:
-			se.held++
-			free = append(free, se)
-		default:
-			more = true // whoever works on it learns of changes at its commit
+	for _, l := range s.lookedAt(&more) {
+		v, err := s.cfg.Store.Version(s.ctx, l.se.id)
+		if err != nil || v == l.version || !s.try(l.se) {
+			continue // whoever works on it learns of changes at its commit
 		}
-	}
-	s.mu.Unlock()
-	for _, se := range free {
-		if se.knownFor > 0 {
-			se.knownFor--
-			if v, err := s.cfg.Store.Version(s.ctx, se.id); err == nil && v != se.version {
-				s.outdated(se)
-			}
+		if l.se.version == l.version {
+			s.outdated(l.se)
 		}
-		more = more || se.knownFor > 0
-		s.release(se)
+		s.release(l.se)
 	}
 	return more
+}
+
+// looking is a session whose plan the host takes for known, and the version that it is of.
+type looking struct {
+	se      *Session
+	version int64
+}
+
+// lookedAt lists the sessions to look at now, and says whether there will be some later.
+func (s *Sessions) lookedAt(more *bool) (now []looking) {
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.open))
+	s.mu.Unlock()
+	for _, se := range open {
+		if !s.try(se) {
+			*more = true
+			continue
+		}
+		if se.knownFor > 0 {
+			se.knownFor--
+			*more = true
+			now = append(now, looking{se, se.version})
+		}
+		s.release(se)
+	}
+	return now
+}
+
+// try takes the gate of a session if nobody has it.
+func (s *Sessions) try(se *Session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case se.gate <- struct{}{}:
+		se.held++
+		return true
+	default:
+		return false
+	}
 }
