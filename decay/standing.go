@@ -32,8 +32,8 @@ type Outlook struct {
 // Standing says how much the session may grow behind the request of this moment.
 // Within that nothing is forced, and all fits. A fold that only pays is foreseen for
 // the growth of late, so it may come later by a request than for a host that asks each
-// time; and what was just decided is not decided again while the turn takes no more than
-// its share.
+// time; and whether one pays that was just decided on is not asked again while the turn
+// takes no more than its share.
 func (m Moment) Standing(o Outlook, w Window, s Settings) Standing {
 	if m.Stale || m.Overflowed || m.Asked || s.Ablate.without(AblateEconomics) {
 		return Standing{}
@@ -43,14 +43,10 @@ func (m Moment) Standing(o Outlook, w Window, s Settings) Standing {
 	most := min((o.Fits-m.Messages)*bytesPerTokenLeast, forced*bytesPerTokenDense)
 	inside, next := m, m.NextTurn()
 	inside.TurnStart = false
-	within, following := inside.unripe(o, w, s), next.unripe(o, w, s)
-	within = max(within, share(w.Usable, s.TurnShare)-m.Turn)
-	if o.Decided {
-		following = max(following, share(w.Usable, s.TurnShare))
-	}
+	within := max(inside.unripe(o, w, s), share(w.Usable, s.TurnShare)-m.Turn)
 	return Standing{
 		Inside: max(0, min(most, within*bytesPerToken)),
-		Next:   max(0, min(most, following*bytesPerToken)),
+		Next:   max(0, min(most, next.unripe(o, w, s)*bytesPerToken)),
 	}
 }
 
@@ -69,6 +65,9 @@ func (m Moment) unripe(o Outlook, w Window, s Settings) int {
 		reason = spacing - m.Growth
 	}
 	if m.TurnStart {
+		if o.Decided {
+			reason = max(reason, share(w.Usable, s.TurnShare))
+		}
 		// A turn that is larger than all before it counts as the largest, so that what
 		// comes in it counts twice.
 		ahead := share(w.Usable, s.ForceMark-1) - m.Messages - m.LargestTurn

@@ -27,7 +27,7 @@ func TestMoment_Standing(t *testing.T) {
 		"at the mark":               {func(m *Moment, _ *Outlook) { m.Messages = 34_000 }, Standing{}},
 		"near the mark":             {func(m *Moment, _ *Outlook) { m.Messages = 33_000 }, Standing{2880, 0}},
 		"ripe where a turn begins":  {func(m *Moment, _ *Outlook) { m.Growth = 17_000 }, Standing{19_000, 0}},
-		"just decided":              {func(m *Moment, o *Outlook) { m.Growth, o.Decided = 17_000, true }, Standing{19_000, 19_000}},
+		"just decided":              {func(m *Moment, o *Outlook) { m.Growth, o.Decided = 17_000, true }, Standing{19_000, 17_920}},
 		"a turn past its share":     {func(m *Moment, _ *Outlook) { m.Turn, m.Growth = 12_000, 16_000 }, Standing{2452, 2452}},
 		"too little to be folded":   {func(m *Moment, o *Outlook) { m.Growth, o.After = 17_000, 19_000 }, Standing{19_000, 4000}},
 		"a turn as large as fits":   {func(m *Moment, _ *Outlook) { m.LargestTurn = 14_000 }, Standing{19_000, 0}},

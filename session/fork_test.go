@@ -232,7 +232,7 @@ func TestFork_OfAFoldThatNobodySaw(t *testing.T) {
 		h.turn("go on", 3, 600)
 		h.request()
 		h.step("done")
-		h.request()
+		h.sync()
 		h.now += 1000
 		h.event(session.Event{Type: "idle"})
 		read = h.plan

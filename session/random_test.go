@@ -287,6 +287,10 @@ func (p *player) actions() map[string]func(*rapid.T) {
 		},
 		"idle": func(rt *rapid.T) {
 			p.pass()
+			if rapid.Bool().Draw(rt, "ended") {
+				p.step("that is all")
+				p.sync()
+			}
 			p.event(session.Event{Type: "idle"})
 			p.pass()
 		},

@@ -44,11 +44,11 @@ type News struct {
 }
 
 // ahead decides, when a turn has ended, what would be decided where the next one
-// begins. A fold goes into the batch. What nobody would be told of, or what a request
-// has to force, is left to the request.
+// begins. A fold goes into the batch. What nobody would be told of, what a request has
+// to force, and a turn whose end is not in the list yet are left to the request.
 func (se *Session) ahead(ctx context.Context, batch *compartments.Batch) (News, error) {
 	p, ok := se.nextPass(0)
-	if !ok || !se.st.Applied || se.st.Overflow || se.st.Asked || !se.cfg.TakesPlans() {
+	if !ok || !se.over() || !se.st.Applied || se.st.Overflow || se.st.Asked || !se.cfg.TakesPlans() {
 		return News{}, nil
 	}
 	m := p.moment().NextTurn()
@@ -72,6 +72,16 @@ func (se *Session) ahead(ctx context.Context, batch *compartments.Batch) (News, 
 		news.Plan = compartments.WithID(se.planID, se.encoded)
 	}
 	return news, nil
+}
+
+// over reports whether the list ends with the message that ends a turn.
+func (se *Session) over() bool {
+	n := len(se.list)
+	if n == 0 {
+		return false
+	}
+	e := se.entry(se.list[n-1])
+	return e.Role == compartments.RoleAssistant && !slices.ContainsFunc(e.Sizes, func(z compartments.Size) bool { return z.Kind == compartments.PartTool })
 }
 
 // tellPlan gives the host a plan that is committed. The session is held.

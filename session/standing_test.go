@@ -163,6 +163,11 @@ func TestStanding_FoldsAtTheEndOfATurn(t *testing.T) {
 				h.step("done", 300)
 				h.now += 2000
 			}
+			h.request()
+			h.step("that is all")
+			if h == follows { // an event brings it
+				h.sync()
+			}
 			h.event(session.Event{Type: "idle"})
 		}
 	}
@@ -170,7 +175,7 @@ func TestStanding_FoldsAtTheEndOfATurn(t *testing.T) {
 		t.Errorf("%d folds for a host that asks, %d for one that follows", asks.folds, follows.folds)
 	}
 	if waits != 1 {
-		t.Errorf("it waited for %d of 360 answers; all but the first are known", waits)
+		t.Errorf("it waited for %d of 480 answers; all but the first are known", waits)
 	}
 }
 

@@ -68,6 +68,9 @@ func (se *Session) transform(ctx context.Context, req TransformRequest) (Transfo
 	p.observe()
 	p.divide()
 	p.allowance()
+	if se.st.Ahead { // growth counts from the first request that shows the fold, as where a request makes one
+		se.st.FoldAt = p.messages() - headTokens(se.st.Layout)
+	}
 	batch := &compartments.Batch{ListFrom: -1}
 	if !req.Sent {
 		if err := p.decide(ctx, batch); err != nil {

@@ -7,6 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { anthropicBlocks, weigh } from "../e2e/provider.js";
 import { createPlugin } from "../plugin/ctxplugin/plugin.js";
 import { sum } from "./accounting.js";
@@ -21,6 +22,7 @@ const SYSTEM_BYTES = 11_400;
 const TOOL_BYTES = 20_300;
 const SUMMARY_SYSTEM_BYTES = 700;
 const SUMMARY_PROMPT_BYTES = 1_400;
+const ANSWER_MS = 5; // that the model and the host take between two steps at least
 const MODEL = {
   id: "m",
   providerID: "anthropic-mock",
@@ -97,9 +99,13 @@ export async function playFast({ contender, window, root, binary, workload }, wa
         await hooks["chat.message"]?.({ sessionID, model: info.model }, {});
         continue;
       }
+      await setTimeout(ANSWER_MS);
       const tokens = await ask(own ? own.list() : messages.slice(0, i).map(copied));
       Object.assign(info.tokens, { total: tokens + info.tokens.output, cache: { read: 0, write: tokens } });
       await hooks.event?.({ event: { type: "message.updated", properties: { info } } });
+      for (const part of message.parts) {
+        await hooks.event?.({ event: { type: "message.part.updated", properties: { part } } });
+      }
       own?.messages.push(message);
       if (own?.due(info.tokens.total)) {
         const { start, text } = own.select();

@@ -129,6 +129,36 @@ test("a plan that is told when the turn has ended is the next one", async () => 
   assert.equal(question().applied, "ahead");
 });
 
+for (const [name, said] of [
+  ["as the next list has it", "done"],
+  ["otherwise than the next list has it", "something else"],
+]) {
+  test(`what ended a turn is sent when it has ended: ${name}`, async () => {
+    const hooks = await told();
+    await answered();
+    const { info, parts } = assistant("d", said);
+    await hooks.event({ event: { type: "message.updated", properties: { info } } });
+    const part = { ...parts[0], sessionID: SESSION, messageID: "d" };
+    await hooks.event({ event: { type: "message.part.updated", properties: { part } } });
+    const before = rig.asked("session/sync").length;
+    await hooks.event({ event: { type: "session.idle", properties: { sessionID: SESSION } } });
+    await answered();
+    /** @param {number} from */
+    const sent = (from) =>
+      rig
+        .asked("session/sync")
+        .slice(from)
+        .map(({ params }) =>
+          params.messages.map((/** @type {any} */ { id, parts }) => `${id}: ${parts[0].text}`),
+        );
+    assert.deepEqual(sent(before), [[`d: ${said}`]]);
+    const list = [...session(), assistant("d", "done"), user("e", "third")];
+    await step(hooks, list);
+    assert.deepEqual(sent(before + 1), [said === "done" ? ["e: third"] : ["d: done", "e: third"]]);
+    assert.deepEqual(ids(list).slice(0, 2), HEAD);
+  });
+}
+
 test("a plan that comes in one breath with an answer comes after it", async () => {
   const hooks = await told({}, "ahead at once");
   assert.equal(await step(hooks, [...session(), assistant("d", "done")]), true);

@@ -213,9 +213,15 @@ class Host {
   event(event) {
     if (this.generator.event(event)) return;
     if (event.type === "message.part.updated") {
-      const { sessionID, messageID } = event.properties.part;
-      this.sessions.get(sessionID)?.mirror.edited.add(messageID);
+      const { part } = event.properties;
+      const session = this.sessions.get(part.sessionID);
+      session?.mirror.edited.add(part.messageID);
+      session?.newest.part(part);
       return;
+    }
+    if (event.type === "message.updated") {
+      const { info } = event.properties;
+      this.sessions.get(info.sessionID)?.newest.message(info);
     }
     const news = wireEvent(event);
     if (!news) return;
@@ -223,6 +229,7 @@ class Host {
       this.sessions.delete(news.sessionID);
       this.around.planFiles.forget(news.sessionID);
     }
+    if (news.type === "idle") this.sessions.get(news.sessionID)?.ended();
     if (news.type === "error") this.sessions.get(news.sessionID)?.planned({}); // it may have been too long
     this.around.connection.notify("session/event", news);
   }

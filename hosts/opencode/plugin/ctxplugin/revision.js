@@ -208,6 +208,19 @@ export class Revisions {
   }
 
   /**
+   * What the revisions are with one message more; null where another list begins as
+   * this one does already.
+   * @param {Message} message
+   * @returns {Revisions | null}
+   */
+  plus(message) {
+    const { columns, count } = this;
+    if (columns.ids.length !== count) return null;
+    columns.add(message);
+    return new Revisions(columns, count + 1);
+  }
+
+  /**
    * The revisions of another list of the same session, made from these as far as
    * the two are the same.
    * @param {Message[]} messages

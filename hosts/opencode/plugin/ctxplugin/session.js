@@ -4,6 +4,7 @@
  */
 import { within } from "./connection.js";
 import { fit, messageBytes, TOKENS_PER_BYTE, usableTokens } from "./fit.js";
+import { Newest } from "./newest.js";
 import { applyPlan, isPlan } from "./plan.js";
 import { RpcError } from "./process.js";
 import { isStanding, Standing } from "./standing.js";
@@ -42,6 +43,7 @@ export class Session {
     this.id = id;
     this.around = around;
     this.mirror = new Mirror(around.connection, id);
+    this.newest = new Newest();
     /** most output tokens that the next request may ask for; 0 leaves it */
     this.maxOutput = 0;
     this.agent = "";
@@ -177,6 +179,12 @@ export class Session {
     if (tokens > 0 && usable > 0) this.measured = { planID, last, tokens, usable };
     if (isStanding(standing) && standing.rev === revs.at() && this.asked)
       this.standing = new Standing(planID, standing, revs, this.asked);
+  }
+
+  /** A turn has ended: what ended it is sent, so that the binary can go on with all of it. */
+  ended() {
+    const message = this.newest.ended();
+    if (message) this.mirror.sendBehind(message);
   }
 
   /**

@@ -42,11 +42,33 @@ export class Mirror {
    * @param {Message[]} messages
    */
   sendAhead(messages) {
+    const revs = this.#upToDate() ? this.seen.guess(messages) : null;
+    if (revs) this.#sendAhead({ messages, revs });
+  }
+
+  /**
+   * Sends a message that the host told of, and that its next list will have behind the
+   * last one. What it has instead is sent then.
+   * @param {Message} message
+   */
+  sendBehind(message) {
+    const { seen } = this;
+    if (!this.#upToDate() || seen.count === 0 || seen.place(message.info.id) >= 0) return;
+    const revs = seen.plus(message);
+    const messages = Object.assign([], { [seen.count]: message }); // those before it are there
+    if (revs) this.#sendAhead({ messages, revs });
+  }
+
+  /** Whether the binary has the last list, and nothing is on the way. */
+  #upToDate() {
     const { held, seen } = this;
-    if (this.ahead || held?.revs !== seen || held.generation !== this.connection.generation) return;
-    const revs = seen.guess(messages);
-    if (!revs) return;
-    const ahead = { generation: held.generation, revs, sent: this.push({ messages, revs }) };
+    return !this.ahead && held?.revs === seen && held.generation === this.connection.generation;
+  }
+
+  /** @param {Snapshot} list */
+  #sendAhead(list) {
+    const { revs } = list;
+    const ahead = { generation: this.connection.generation, revs, sent: this.push(list) };
     this.seen = revs;
     this.ahead = ahead;
     const over = () => {
