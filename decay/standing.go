@@ -32,8 +32,8 @@ type Outlook struct {
 // Standing says how much the session may grow behind the request of this moment.
 // Within that nothing is forced, and all fits. A fold that only pays is foreseen for
 // the growth of late, so it may come later by a request than for a host that asks each
-// time; and whether one pays that was just decided on is not asked again while the turn
-// takes no more than its share.
+// time. What was just decided is not decided again for less than a fold has to free,
+// nor whether one pays while the turn takes no more than its share.
 func (m Moment) Standing(o Outlook, w Window, s Settings) Standing {
 	if m.Stale || m.Overflowed || m.Asked || s.Ablate.without(AblateEconomics) {
 		return Standing{}
@@ -72,6 +72,9 @@ func (m Moment) unripe(o Outlook, w Window, s Settings) int {
 		// comes in it counts twice.
 		ahead := share(w.Usable, s.ForceMark-1) - m.Messages - m.LargestTurn
 		reason = min(reason, ahead/2)
+	}
+	if m.TurnStart && o.Decided {
+		reason = max(reason, LeastGain(w.Usable, s))
 	}
 	return max(gain, reason)
 }

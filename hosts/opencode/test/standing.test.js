@@ -167,6 +167,18 @@ test("a plan that comes in one breath with an answer comes after it", async () =
   assert.equal(question().applied, "ahead");
 });
 
+test("a plan that comes in one breath with word that the end of a turn is stored comes after that", async () => {
+  const hooks = await told({}, "ahead of all");
+  const { info, parts } = assistant("d", "done");
+  const part = { ...parts[0], sessionID: SESSION, messageID: "d" };
+  await hooks.event({ event: { type: "message.updated", properties: { info } } });
+  await hooks.event({ event: { type: "message.part.updated", properties: { part } } });
+  await hooks.event({ event: { type: "session.idle", properties: { sessionID: SESSION } } });
+  await answered();
+  assert.equal(await step(hooks, [...session(), assistant("d", "done"), user("e", "third")]), true);
+  assert.equal(question().applied, "ahead");
+});
+
 test("an error of the provider ends what is known", async () => {
   const hooks = await told();
   await hooks.event({

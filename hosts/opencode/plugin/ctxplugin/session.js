@@ -204,7 +204,8 @@ export class Session {
         this.standing = new Standing(this.plan.id, standing, revs, this.asked);
     };
     if (!isStanding(news.standing)) this.standing = null;
-    if (this.queue) this.queue.then(take);
+    const before = [this.queue, this.mirror.ahead?.sent].filter(Boolean);
+    if (before.length > 0) Promise.allSettled(before).then(take);
     else take();
   }
 
