@@ -181,10 +181,13 @@ export class Session {
       this.standing = new Standing(planID, standing, revs, this.asked);
   }
 
-  /** A turn has ended: what ended it is sent, so that the binary can go on with all of it. */
+  /**
+   * A turn has ended: what ended it is sent, so that the binary can decide on what the
+   * next one begins with. Until it says what that is, it has to be asked.
+   */
   ended() {
     const message = this.newest.ended();
-    if (message) this.mirror.sendBehind(message);
+    if (message && this.mirror.sendBehind(message)) this.standing = null;
   }
 
   /**

@@ -50,13 +50,15 @@ export class Mirror {
    * Sends a message that the host told of, and that its next list will have behind the
    * last one. What it has instead is sent then.
    * @param {Message} message
+   * @returns {boolean} whether it was sent
    */
   sendBehind(message) {
     const { seen } = this;
-    if (!this.#upToDate() || seen.count === 0 || seen.place(message.info.id) >= 0) return;
+    if (!this.#upToDate() || seen.count === 0 || seen.place(message.info.id) >= 0) return false;
     const revs = seen.plus(message);
     const messages = Object.assign([], { [seen.count]: message }); // those before it are there
     if (revs) this.#sendAhead({ messages, revs });
+    return revs !== null;
   }
 
   /** Whether the binary has the last list, and nothing is on the way. */
