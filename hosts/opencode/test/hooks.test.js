@@ -22,6 +22,19 @@ function session() {
 
 const PLANNED = ["msg_ctx_0_u", "msg_ctx_0_a", "c"];
 
+test("an answer to a piece of a list that is lost delays nothing", async () => {
+  const hooks = await open("loses");
+  const list = session();
+  for (const id of "defg") {
+    const messages = structuredClone(list);
+    const began = performance.now();
+    await hooks.transform(messages);
+    assert.deepEqual(ids(messages).slice(0, 3), PLANNED);
+    assert.ok(performance.now() - began < 10_000, "it waited for what was lost"); // for 40 s
+    list.push(assistant(id, "more"));
+  }
+});
+
 test("a step sends what is new and applies the plan", async () => {
   const hooks = await open();
   const messages = session();

@@ -150,9 +150,8 @@ export class Session {
     const until = Date.now() + this.around.connection.timing.answer;
     const pushed = this.mirror.push(list);
     const answer = this.#transform(list.revs.at(), user, model, until, planID);
-    answer.catch(() => {}); // when the push fails, it fails too
-    const queue = pushed
-      .then(() => answer)
+    pushed.catch(() => {}); // whether all is there shows in the answer
+    const queue = answer
       .then(
         (reply) => this.#learn(reply, list),
         (error) => {
@@ -259,10 +258,9 @@ export class Session {
       if (!hello || call.abandoned) return null;
       const pushed = this.mirror.push(list);
       const asked = this.#transform(list.revs.at(), user, model, until);
-      asked.catch(() => {}); // when the push fails, it fails too
       reached("asked");
+      pushed.catch(() => {}); // whether all is there shows in the answer
       try {
-        await pushed;
         return await asked;
       } catch (error) {
         if (call.abandoned || !(error instanceof RpcError) || error.code !== "resync") throw error;
