@@ -131,7 +131,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     const serve = methods[method];
     if (!serve) throw { code: -32601, message: `no ${method}`, data: { code: "unknownMethod" } };
     const reply = { id, result: serve(params) };
-    if (mode === "loses" && method === "session/sync" && params.keep > 0 && params.messages.length > 0) continue;
+    if (mode === "loses" && method === "session/sync" && params.keep > 0 && params.messages.length > 0)
+      continue;
     const cue = mode === "ahead at once" && params.sent; // or when the message comes that ends a turn
     if (cue || (mode === "ahead of all" && method === "session/sync" && params.messages.length === 1))
       send(reply, ahead(params.sessionID));
