@@ -90,7 +90,7 @@ func (p *pass) reach(m *decay.Material) int {
 // turnsBehind is how many turns began after the last message of a compartment;
 // 0 means that the running turn is in it. It counts to a few and no further.
 func (p *pass) turnsBehind(c *compartments.Compartment) int {
-	turns := 0
+	turns := p.toCome
 	for t := p.turnStart(p.v); t > p.v.place[c.Last-1] && turns < turnsTold; turns++ {
 		if t = p.v.users[t-1]; t < p.v.first {
 			t = -1

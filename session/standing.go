@@ -51,6 +51,7 @@ func (se *Session) ahead(ctx context.Context, batch *compartments.Batch) (News, 
 	if !ok || !se.over() || !se.st.Applied || se.st.Overflow || se.st.Asked || !se.cfg.TakesPlans() {
 		return News{}, nil
 	}
+	p.toCome = 1
 	m := p.moment().NextTurn()
 	if _, forced := m.Forced(p.w, p.settings()); forced {
 		return News{}, nil

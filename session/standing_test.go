@@ -244,3 +244,32 @@ func TestStanding_OutdatedByOthers(t *testing.T) {
 		})
 	}
 }
+
+// TestStanding_FoldsAsTheNextTurnWould: a fold made when a turn has ended renders what
+// one at the start of the next turn would.
+func TestStanding_FoldsAsTheNextTurnWould(t *testing.T) {
+	asks, follows := start(t, 16_000), following(t, 16_000)
+	var told plan
+	for i := 0; len(told.Head) == 0 && i < 100; i++ {
+		for _, h := range []*host{asks, follows} {
+			h.user("next")
+			for range 3 {
+				h.request()
+				h.step("done", 1200)
+			}
+			h.request()
+			h.step("that is all")
+			h.sync()
+			h.now += 1000
+		}
+		follows.event(session.Event{Type: "idle"})
+		if follows.hear(); follows.known.folded {
+			told = follows.plan
+		}
+	}
+	asks.user("next")
+	asks.request()
+	if !slices.Equal(heads(told), heads(asks.plan)) || !asks.reply.Stats.Folded {
+		t.Errorf("when the turn had ended it was\n%s\nwhere the next one began\n%s", heads(told), heads(asks.plan))
+	}
+}

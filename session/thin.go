@@ -215,7 +215,7 @@ func hasCalls(e *compartments.Entry) bool {
 // fields of them that might become stubs.
 func (p *pass) bulkInView(from int) (bulk []decay.Bulk, calls []decay.Call, ordinals []compartments.Ordinal) {
 	newest := p.newestAnswer()
-	behind, turns := 0, 0
+	behind, turns := 0, p.toCome
 	type seen struct{ behind, turns int }
 	at := make([]seen, len(p.v.order)-from)
 	for i := len(p.v.order) - 1; i >= from; i-- {

@@ -45,6 +45,8 @@ type pass struct {
 	reason compartments.Reason
 	inputs compartments.FoldInputs
 
+	toCome int // turns that begin between the decision and its request
+
 	writes, reads int // tokens that the pass may still write and read
 
 	away  map[compartments.CompartmentID]bool // may not fade, and have no room

@@ -23,6 +23,7 @@ const TOOL_BYTES = 20_300;
 const SUMMARY_SYSTEM_BYTES = 700;
 const SUMMARY_PROMPT_BYTES = 1_400;
 const ANSWER_MS = 5; // that the model and the host take between two steps at least
+const READ_MS = 50; // that the user takes between two turns at least
 const MODEL = {
   id: "m",
   providerID: "anthropic-mock",
@@ -99,7 +100,7 @@ export async function playFast({ contender, window, root, binary, workload }, wa
         await hooks["chat.message"]?.({ sessionID, model: info.model }, {});
         continue;
       }
-      await setTimeout(ANSWER_MS);
+      await setTimeout(messages[i - 1].info.role === "user" ? READ_MS : ANSWER_MS);
       const tokens = await ask(own ? own.list() : messages.slice(0, i).map(copied));
       Object.assign(info.tokens, { total: tokens + info.tokens.output, cache: { read: 0, write: tokens } });
       await hooks.event?.({ event: { type: "message.updated", properties: { info } } });
