@@ -216,6 +216,9 @@ func hasCalls(e *compartments.Entry) bool {
 func (p *pass) bulkInView(from int) (bulk []decay.Bulk, calls []decay.Call, ordinals []compartments.Ordinal) {
 	newest := p.newestAnswer()
 	behind, turns := 0, p.toCome
+	if turn := p.turnStart(p.v); p.toCome > 0 && turn >= 0 {
+		behind = p.tokensAt(p.v, turn) // what the user says next is taken to be as long as the last time
+	}
 	type seen struct{ behind, turns int }
 	at := make([]seen, len(p.v.order)-from)
 	for i := len(p.v.order) - 1; i >= from; i-- {
