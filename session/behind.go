@@ -64,19 +64,21 @@ func (s *Sessions) idle(ctx context.Context, id compartments.SessionID) error {
 		return err
 	}
 	var news News
-	err = se.run(ctx, func(se *Session) error {
-		batch := &compartments.Batch{ListFrom: -1}
-		if news, err = se.ahead(ctx, batch); err != nil {
-			return err
-		}
-		if _, _, ok := se.due(se.st.Stats.Usable); ok && se.rests == 0 {
-			se.touched = true
-			se.st.Owed = idleTokens
-		}
-		if !se.touched {
-			return nil
-		}
-		return se.commit(ctx, batch)
+	err = s.holding(se, func() error {
+		return se.run(ctx, func(se *Session) error {
+			batch := &compartments.Batch{ListFrom: -1}
+			if news, err = se.ahead(ctx, batch); err != nil {
+				return err
+			}
+			if _, _, ok := se.due(se.st.Stats.Usable); ok && se.rests == 0 {
+				se.touched = true
+				se.st.Owed = idleTokens
+			}
+			if !se.touched {
+				return nil
+			}
+			return se.commit(ctx, batch)
+		})
 	})
 	if err == nil && news.Standing != nil {
 		s.tellPlan(se, news)

@@ -1,12 +1,15 @@
 package session_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"ctxplugin/compartments"
+	"ctxplugin/session"
 )
 
 var errFull = compartments.Errorf(compartments.CodeStorage, "the disk is full")
@@ -183,5 +186,42 @@ func TestFault_StateOfAStrangeShape(t *testing.T) {
 	h.s = newSessions(t, h.store)
 	if _, err := h.trySync(); compartments.CodeOf(err) != compartments.CodeStorage {
 		t.Fatalf("error %v", err)
+	}
+}
+
+// TestFault_PanicLetsTheSessionGo: whoever recovers from a panic finds the session
+// free, and as it is stored.
+func TestFault_PanicLetsTheSessionGo(t *testing.T) {
+	for name, call := range map[string]func(*host){
+		"sync":      func(h *host) { _, _ = h.trySync() },
+		"transform": func(h *host) { _, _ = h.ask(h.revision(h.acked)) },
+		"idle":      func(h *host) { h.event(session.Event{Type: "idle"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := start(t, 16_000)
+			for range 30 {
+				h.turn("more", 3, 600)
+				h.request()
+			}
+			h.step("one more")
+			h.store.mu.Lock()
+			h.store.fail = func() error { panic("the store breaks") }
+			h.store.mu.Unlock()
+			panicked := false
+			func() {
+				defer func() { panicked = recover() != nil }()
+				call(h)
+			}()
+			h.store.heal()
+			if !panicked && name != "idle" { // which has nothing to store now and then
+				t.Fatal("nothing broke")
+			}
+			ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+			defer stop()
+			if _, err := h.s.Status(ctx, h.id); err != nil {
+				t.Fatalf("the session is held: %v", err)
+			}
+			h.request()
+		})
 	}
 }

@@ -72,6 +72,18 @@ var errReread = errors.New("the session is read again")
 // if f touched the session, it is dropped and read again by the next call. When
 // another process committed first, that is at once, and f runs once more.
 func (se *Session) run(ctx context.Context, f func(*Session) error) error {
+	ended := false
+	defer func() {
+		if !ended { // a panic goes on to whoever answers for it, and what it left half-made is read again
+			se.loaded = false
+		}
+	}()
+	err := se.tries(ctx, f)
+	ended = true
+	return err
+}
+
+func (se *Session) tries(ctx context.Context, f func(*Session) error) error {
 	se.again = false
 	for try := 0; ; try++ {
 		se.touched = false

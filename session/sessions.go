@@ -172,6 +172,19 @@ func (s *Sessions) release(se *Session) {
 	se.held--
 }
 
+// holding calls f while the session is held, and lets the session go only if f panics.
+func (s *Sessions) holding(se *Session, f func() error) error {
+	ended := false
+	defer func() {
+		if !ended {
+			s.release(se)
+		}
+	}()
+	err := f()
+	ended = true
+	return err
+}
+
 // evict drops the least recently used session that nobody holds or waits for, and
 // returns it. s.mu is held.
 func (s *Sessions) evict() *Session {

@@ -19,9 +19,11 @@ func (s *Sessions) Transform(ctx context.Context, req TransformRequest) (reply T
 	if err != nil {
 		return TransformReply{}, err
 	}
-	err = se.run(ctx, func(se *Session) error {
-		reply, err = se.transform(ctx, req)
-		return err
+	err = s.holding(se, func() error {
+		return se.run(ctx, func(se *Session) error {
+			reply, err = se.transform(ctx, req)
+			return err
+		})
 	})
 	if err == nil && reply.Standing != nil {
 		s.stands(se, reply.Standing)
