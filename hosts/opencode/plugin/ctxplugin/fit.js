@@ -96,6 +96,32 @@ export function fit(messages, { head, usable, tokens, cut }) {
   return made;
 }
 
+/** @typedef {{last: string, tokens: number, usable: number}} Measured tokens of a list that ended with a message, and what fitted then */
+
+/**
+ * Shrinks a list as fit does. What was measured counts as it was measured, everything
+ * else by its bytes.
+ * @param {Message[]} messages
+ * @param {object} how
+ * @param {number} how.head
+ * @param {number} how.usable tokens, where nothing was measured
+ * @param {Measured | null} how.measured
+ * @param {string} [how.cut]
+ */
+export function fitMeasured(messages, { head, usable, measured, cut }) {
+  const old = measured ? messages.findIndex(({ info }) => info.id === measured.last) + 1 : 0;
+  const known = new Set(messages.slice(0, old));
+  let rate = TOKENS_PER_BYTE;
+  if (measured && old > 0) {
+    const bytes = messages.slice(0, old).reduce((sum, message) => sum + messageBytes(message), 0);
+    rate = Math.min(rate, measured.tokens / bytes);
+    usable = measured.usable;
+  }
+  /** @param {Message} message */
+  const tokens = (message) => messageBytes(message) * (known.has(message) ? rate : TOKENS_PER_BYTE);
+  return fit(messages, { head, usable, tokens, cut });
+}
+
 /**
  * The first place from k on where a list may begin: a user message, or any
  * message once the newest real user message stands before it.

@@ -3,7 +3,7 @@
  * it; without an answer the last plan is applied and the list made to fit.
  */
 import { within } from "./connection.js";
-import { fit, messageBytes, TOKENS_PER_BYTE, usableTokens } from "./fit.js";
+import { fitMeasured, messageBytes, TOKENS_PER_BYTE, usableTokens } from "./fit.js";
 import { Newest } from "./newest.js";
 import { applyPlan, isPlan } from "./plan.js";
 import { RpcError } from "./process.js";
@@ -56,7 +56,7 @@ export class Session {
     this.cut = kept?.cut ?? "";
     /** what an earlier process saw of the fixed part, while this one has seen none */
     this.fixed = kept?.fixed;
-    /** @type {{planID: string, last: string, tokens: number, usable: number} | null} what the binary measured last */
+    /** @type {(import("./fit.js").Measured & {planID: string}) | null} what the binary measured last */
     this.measured = null;
     /** @type {Standing | null} for which requests the plan is the answer */
     this.standing = null;
@@ -381,8 +381,7 @@ export class Session {
   }
 
   /**
-   * Makes a list fit that the binary did not prepare. What it measured under the
-   * same plan counts as it measured it, everything else by its bytes.
+   * Makes a list fit that the binary did not prepare.
    * @param {Message[]} messages
    * @param {UserMessage} user
    * @param {Model | undefined} model
@@ -390,21 +389,11 @@ export class Session {
    * @returns {string} where the list was cut
    */
   #shrink(messages, user, model, planned) {
-    const head = planned && this.plan ? this.plan.head.length * 2 : 0;
-    const measured = planned && this.measured?.planID === this.plan?.id ? this.measured : null;
-    const old = measured ? messages.findIndex(({ info }) => info.id === measured.last) + 1 : 0;
-    let usable = this.#usable(user, model);
-    let rate = TOKENS_PER_BYTE;
-    if (measured && old > 0) {
-      const bytes = messages.slice(0, old).reduce((sum, message) => sum + messageBytes(message), 0);
-      rate = Math.min(rate, measured.tokens / bytes);
-      usable = measured.usable;
-    }
-    const measuredOnes = new Set(messages.slice(0, old));
-    return fit(messages, {
-      head,
-      usable,
-      tokens: (message) => messageBytes(message) * (measuredOnes.has(message) ? rate : TOKENS_PER_BYTE),
+    const plan = planned ? this.plan : null;
+    return fitMeasured(messages, {
+      head: (plan?.head.length ?? 0) * 2,
+      usable: this.#usable(user, model),
+      measured: plan && this.measured?.planID === plan.id ? this.measured : null,
       cut: this.cut,
     });
   }
