@@ -160,6 +160,9 @@ func (h *Host) Plan(ctx context.Context, n session.News) error {
 		}
 		p = appendStanding(p, n.Standing)
 	}
+	if n.Forgotten {
+		p = append(p, `,"forgotten":true`...)
+	}
 	return h.notify(ctx, "host/plan", append(p, '}'))
 }
 

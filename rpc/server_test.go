@@ -344,6 +344,7 @@ func TestHost_Plan(t *testing.T) {
 		want string
 	}{
 		{session.News{Session: "ses_1"}, `{"sessionID":"ses_1"}`},
+		{session.News{Session: "ses_1", Forgotten: true}, `{"sessionID":"ses_1","forgotten":true}`},
 		{session.News{Session: "ses_1", PlanID: "p", Standing: standing}, `{"sessionID":"ses_1","planID":"p","standing":{"rev":"2.00","inside":1,"next":2,"until":3}}`},
 		{session.News{Session: "ses_1", PlanID: "p", Plan: []byte(`{"id":"p"}`), Standing: standing},
 			`{"sessionID":"ses_1","planID":"p","plan":{"id":"p"},"standing":{"rev":"2.00","inside":1,"next":2,"until":3}}`},

@@ -121,7 +121,14 @@ func (se *Session) load(ctx context.Context) error {
 	if stored == nil {
 		stored = &compartments.Stored{Session: se.id}
 	}
-	return se.adopt(stored)
+	before := se.version
+	if err := se.adopt(stored); err != nil {
+		return err
+	}
+	if se.version != before {
+		se.outdated(se.version == 0) // another process changed it
+	}
+	return nil
 }
 
 // adopt makes the stored session the one in memory.

@@ -142,8 +142,10 @@ func (s *Sessions) hold(ctx context.Context, id compartments.SessionID) (*Sessio
 	se.used = s.uses
 	se.held++
 	s.mu.Unlock()
-	if closed != nil {
-		s.outdated(closed) // nobody looks after it any more
+	if closed != nil { // nobody looks after it any more
+		closed.gate <- struct{}{}
+		closed.outdated(false)
+		<-closed.gate
 	}
 	select {
 	case se.gate <- struct{}{}:

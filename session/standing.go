@@ -41,6 +41,8 @@ type News struct {
 	PlanID   string
 	Plan     []byte // the plan's JSON with its id; nil if the host knows it
 	Standing *Standing
+
+	Forgotten bool // the session was: nothing that was made of it may be sent any more
 }
 
 // ahead decides, when a turn has ended, what would be decided where the next one
@@ -104,11 +106,12 @@ func (s *Sessions) stands(se *Session, how *Standing) {
 	}
 }
 
-// outdated tells the host that it has to ask. The session is held.
-func (s *Sessions) outdated(se *Session) {
+// outdated tells the host that it has to ask, and with forgotten that it must not go
+// on with the plan that it has.
+func (se *Session) outdated(forgotten bool) {
 	if se.knownFor > 0 {
 		se.knownFor = 0
-		s.cfg.Planned(News{Session: se.id})
+		se.cfg.Planned(News{Session: se.id, Forgotten: forgotten})
 	}
 }
 
@@ -144,7 +147,7 @@ func (s *Sessions) lookOnce() bool {
 			continue // whoever works on it learns of changes at its commit
 		}
 		if l.se.version == l.version {
-			s.outdated(l.se)
+			l.se.outdated(v == 0)
 		}
 		s.release(l.se)
 	}

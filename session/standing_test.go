@@ -245,6 +245,38 @@ func TestStanding_OutdatedByOthers(t *testing.T) {
 	}
 }
 
+// TestStanding_OutdatedByOthersAndReadAgain: a call that reads the session again before
+// the next look at the store tells what it found.
+func TestStanding_OutdatedByOthersAndReadAgain(t *testing.T) {
+	for name, change := range map[string]func(*host, *session.Sessions) error{
+		"fold": func(h *host, s *session.Sessions) error {
+			_, err := s.Fold(context.Background(), h.id, false)
+			return err
+		},
+		"forget": func(h *host, s *session.Sessions) error { return s.Forget(context.Background(), h.id) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := following(t, 16_000)
+			cfg := testConfig(h.store)
+			cfg.TakesPlans, cfg.Planned, cfg.LookEvery = func() bool { return true }, h.inbox.put, time.Hour
+			h.s = startSessions(t, cfg)
+			h.prices.Kind = "none"
+			for range 12 {
+				h.turn("more", 3, 600)
+				h.request()
+			}
+			if err := change(h, newSessions(t, h.store)); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = h.s.Status(context.Background(), h.id)
+			news := h.inbox.take(h.id)
+			if len(news) != 1 || news[0].Standing != nil || news[0].Forgotten != (name == "forget") {
+				t.Errorf("told was %+v", news)
+			}
+		})
+	}
+}
+
 // TestStanding_FoldsAsTheNextTurnWould: a fold made when a turn has ended renders what
 // one at the start of the next turn would.
 func TestStanding_FoldsAsTheNextTurnWould(t *testing.T) {

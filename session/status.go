@@ -168,7 +168,7 @@ func (s *Sessions) Fold(ctx context.Context, id compartments.SessionID, dryRun b
 		}
 		se.touched = true
 		se.st.Asked = true
-		s.outdated(se)
+		se.outdated(false)
 		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
 	})
 	return out, err
@@ -194,7 +194,7 @@ func (s *Sessions) Event(ctx context.Context, e Event) error {
 		}
 		se.touched = true
 		se.overflowed()
-		s.outdated(se)
+		se.outdated(false)
 		return se.commit(ctx, &compartments.Batch{ListFrom: -1})
 	})
 }
@@ -227,7 +227,7 @@ func (s *Sessions) Forget(ctx context.Context, id compartments.SessionID) error 
 	}
 	defer s.release(se)
 	se.loaded, se.incoming = false, nil
-	s.outdated(se)
+	se.outdated(true)
 	if err := s.cfg.Store.Forget(ctx, id); err != nil {
 		return err
 	}

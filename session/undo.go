@@ -33,7 +33,7 @@ func (s *Sessions) Undo(ctx context.Context, id compartments.SessionID) (UndoRep
 			return err
 		}
 		if out, err = se.undo(ctx, folds); out.Undone {
-			s.outdated(se)
+			se.outdated(false)
 		}
 		return err
 	})

@@ -125,6 +125,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (deaf) continue;
   if (mode === "outdated" && params?.type === "idle")
     send({ method: "host/plan", params: { sessionID: params.sessionID } });
+  if (mode === "forgotten" && params?.type === "idle") {
+    send({ method: "host/plan", params: { sessionID: params.sessionID, forgotten: true } });
+    deaf = true;
+  }
   if (mode === "ahead" && params?.type === "idle") send(ahead(params.sessionID));
   if (id === undefined) continue;
   try {
@@ -133,6 +137,15 @@ for await (const line of createInterface({ input: process.stdin })) {
     const reply = { id, result: serve(params) };
     if (mode === "loses" && method === "session/sync" && params.keep > 0 && params.messages.length > 0)
       continue;
+    const word = { method: "host/plan", params: { sessionID: params.sessionID } };
+    if (mode === "outdated at once" && method === "session/transform") {
+      send(reply, word);
+      continue;
+    }
+    if (mode === "outdated first" && method === "session/transform") {
+      send(word, reply);
+      continue;
+    }
     const cue = mode === "ahead at once" && params.sent; // or when the message comes that ends a turn
     if (cue || (mode === "ahead of all" && method === "session/sync" && params.messages.length === 1))
       send(reply, ahead(params.sessionID));

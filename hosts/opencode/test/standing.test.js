@@ -2,6 +2,8 @@
  * Steps whose answer is known: the stand-in for the binary says for which.
  */
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { messageBytes } from "../plugin/ctxplugin/fit.js";
@@ -23,10 +25,10 @@ function session() {
  * @param {object} [standing]
  * @param {string} [mode]
  */
-async function told(standing = {}, mode = "") {
+async function told(standing = {}, mode = "", list = session()) {
   process.env.FAKE_STANDING = JSON.stringify({ inside: 2000, next: 1000, ms: 300_000, ...standing });
   const hooks = await rig.open(mode);
-  await hooks.transform(session());
+  await hooks.transform(structuredClone(list));
   return hooks;
 }
 
@@ -117,6 +119,51 @@ test("word from the binary that it has to be asked", async () => {
   await hooks.event({ event: { type: "session.idle", properties: { sessionID: SESSION } } });
   await answered();
   assert.equal(await step(hooks, [...session(), assistant("d", "more")]), false);
+});
+
+for (const mode of ["outdated at once", "outdated first"]) {
+  test(`word that comes in one breath with an answer: ${mode}`, async () => {
+    const hooks = await told({}, mode);
+    assert.equal(await step(hooks, [...session(), assistant("d", "more")]), false);
+  });
+}
+
+test("what was made of a forgotten session is sent no more, whether the binary answers or not", async () => {
+  process.env.CTXPLUGIN_PATIENCE = "1";
+  const hooks = await told({}, "forgotten");
+  const kept = () => readdirSync(join(rig.folder, "ctxplugin", "opencode"));
+  await setTimeout(100);
+  assert.equal(kept().length, 1);
+  await hooks.event({ event: { type: "session.idle", properties: { sessionID: SESSION } } });
+  await setTimeout(100);
+  assert.deepEqual(kept(), []);
+  const list = [...session(), assistant("d", "more")];
+  await hooks.transform(list);
+  assert.deepEqual(ids(list), ["a", "b", "c", "d"]);
+});
+
+test("an older message that was edited while a turn ended", async () => {
+  const hooks = await told();
+  await answered();
+  const part = { id: "b_p0", sessionID: SESSION, messageID: "b", type: "text", text: "ANSWER" };
+  await hooks.event({ event: { type: "message.part.updated", properties: { part } } });
+  const { info, parts } = assistant("d", "done");
+  await hooks.event({ event: { type: "message.updated", properties: { info } } });
+  const ending = { ...parts[0], sessionID: SESSION, messageID: "d" };
+  await hooks.event({ event: { type: "message.part.updated", properties: { part: ending } } });
+  await hooks.event({ event: { type: "session.idle", properties: { sessionID: SESSION } } });
+  await answered();
+  assert.equal(rig.asked("session/event").at(-1).params.type, "idle");
+  assert.deepEqual(rig.told, []);
+});
+
+test("an edit of equal length in what the plan edits is asked about", async () => {
+  const list = [...session(), assistant("d", "more", [call("an output")])];
+  const hooks = await told({ stub: "stub" }, "", list);
+  await answered();
+  const part = { sessionID: SESSION, messageID: "d" };
+  await hooks.event({ event: { type: "message.part.updated", properties: { part } } });
+  assert.equal(await step(hooks, [...structuredClone(list), assistant("e", "more")]), false);
 });
 
 test("a plan that is told when the turn has ended is the next one", async () => {

@@ -27,6 +27,11 @@ export class Newest {
     if (part.messageID === this.info?.id) this.parts.set(part.id, part);
   }
 
+  /** @param {string} id */
+  removed(id) {
+    this.parts.delete(id);
+  }
+
   /**
    * The message, if it has ended.
    * @returns {Message | null}

@@ -219,6 +219,10 @@ class Host {
       session?.newest.part(part);
       return;
     }
+    if (event.type === "message.part.removed") {
+      const { sessionID, partID } = event.properties;
+      this.sessions.get(sessionID)?.newest.removed(partID);
+    }
     if (event.type === "message.updated") {
       const { info } = event.properties;
       this.sessions.get(info.sessionID)?.newest.message(info);

@@ -60,6 +60,8 @@ export class Session {
     this.measured = null;
     /** @type {Standing | null} for which requests the plan is the answer */
     this.standing = null;
+    /** how often the binary said that it has to be asked */
+    this.revoked = 0;
     /** @type {import("./standing.js").Circumstances | null} of the last question */
     this.asked = null;
     this.saved = "";
@@ -81,6 +83,7 @@ export class Session {
     if (!this.queue && this.around.connection.hello) this.mirror.sendAhead(messages);
     const list = this.mirror.snapshot(messages);
     if (!first && this.#known(list, edited, user, model)) return this.#repeat(messages, list, user, model);
+    const { revoked } = this;
     const reply = await this.#ask(list, user, model).catch((error) => this.#failed(error));
     if (reply?.plan) this.plan = reply.plan;
     this.maxOutput = Number(reply?.maxOutput ?? 0);
@@ -92,7 +95,7 @@ export class Session {
     if (current && (done || first)) {
       this.applied = done ? reply.planID : "";
       this.cut = "";
-      this.#learn(reply, list);
+      this.#learn(reply, list, revoked);
     } else {
       const cut = this.#shrink(messages, user, model, done);
       this.applied = done && !cut && this.plan ? this.plan.id : "";
@@ -118,6 +121,7 @@ export class Session {
     for (const id of edited) {
       const place = revs.place(id);
       if (place >= 0 && place <= through) return false;
+      if (plan.edits.some(({ messageID }) => messageID === id)) return false;
     }
     return standing.covers(messages, revs, this.#circumstances(user, model));
   }
@@ -133,9 +137,9 @@ export class Session {
   #repeat(messages, list, user, model) {
     const plan = /** @type {Plan} */ (this.plan);
     if (!this.queue) this.#tell(list, user, model); // before anything in the list is edited
-    applyPlan(messages, plan, user, this.#mark(user, model), list.revs);
-    this.applied = plan.id;
-    this.cut = "";
+    const done = applyPlan(messages, plan, user, this.#mark(user, model), list.revs);
+    this.cut = done ? "" : this.#shrink(messages, user, model, false);
+    this.applied = done ? plan.id : "";
     this.#save(user);
     reached("done");
   }
@@ -147,13 +151,14 @@ export class Session {
    */
   #tell(list, user, model) {
     const { planID } = /** @type {Standing} */ (this.standing);
+    const { revoked } = this;
     const until = Date.now() + this.around.connection.timing.answer;
     const pushed = this.mirror.push(list);
     const answer = this.#transform(list.revs.at(), user, model, until, planID);
     pushed.catch(() => {}); // whether all is there shows in the answer
     const queue = answer
       .then(
-        (reply) => this.#learn(reply, list),
+        (reply) => this.#learn(reply, list, revoked),
         (error) => {
           this.standing = null; // the list is edited by now: the next question sends what is missing
           this.#failed(error);
@@ -169,14 +174,15 @@ export class Session {
    * Takes from an answer for which requests it stands, and what was measured.
    * @param {{planID: string, standing?: unknown, stats?: any}} reply
    * @param {{messages: Message[], revs: import("./revision.js").Revisions}} list that it is the answer for
+   * @param {number} revoked how often that was said when it was asked
    */
-  #learn({ planID, standing, stats }, { messages, revs }) {
+  #learn({ planID, standing, stats }, { messages, revs }, revoked) {
     this.standing = null;
     if (planID !== this.plan?.id) return;
     const { messages: tokens, usable } = stats ?? {};
     const last = messages[messages.length - 1]?.info.id;
     if (tokens > 0 && usable > 0) this.measured = { planID, last, tokens, usable };
-    if (isStanding(standing) && standing.rev === revs.at() && this.asked)
+    if (isStanding(standing) && standing.rev === revs.at() && this.asked && revoked === this.revoked)
       this.standing = new Standing(planID, standing, revs, this.asked);
   }
 
@@ -205,10 +211,23 @@ export class Session {
       if (this.plan && planID === this.plan.id)
         this.standing = new Standing(this.plan.id, standing, revs, this.asked);
     };
-    if (!isStanding(news.standing)) this.standing = null;
+    if (!isStanding(news.standing)) {
+      this.standing = null;
+      this.revoked++;
+      if (news.forgotten) this.#forget();
+      return;
+    }
     const before = [this.queue, this.mirror.ahead?.sent].filter(Boolean);
     if (before.length > 0) Promise.allSettled(before).then(take);
     else take();
+  }
+
+  /** Nothing that was made of the session so far may be sent any more. */
+  #forget() {
+    this.plan = null;
+    this.applied = "";
+    this.saved = "";
+    this.around.planFiles.forget(this.id);
   }
 
   /**

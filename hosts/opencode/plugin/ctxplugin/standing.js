@@ -9,7 +9,7 @@ import { isRealUser, messageBytes } from "./fit.js";
 /** @typedef {import("./revision.js").Revisions} Revisions */
 
 /** @typedef {{rev: string, inside: number, next: number, until: number}} Said as it is on the wire */
-/** @typedef {{sessionID?: unknown, planID?: unknown, plan?: unknown, standing?: unknown}} News params of host/plan, as they came */
+/** @typedef {{sessionID?: unknown, planID?: unknown, plan?: unknown, standing?: unknown, forgotten?: unknown}} News params of host/plan, as they came */
 
 /**
  * @typedef {object} Circumstances what a request is made in, besides its list

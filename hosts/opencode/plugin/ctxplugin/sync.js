@@ -55,6 +55,7 @@ export class Mirror {
   sendBehind(message) {
     const { seen } = this;
     if (!this.#upToDate() || seen.count === 0 || seen.place(message.info.id) >= 0) return false;
+    for (const id of this.edited) if (seen.place(id) >= 0) return false; // those before it have to be sent too
     const revs = seen.plus(message);
     const messages = Object.assign([], { [seen.count]: message }); // those before it are there
     if (revs) this.#sendAhead({ messages, revs });
