@@ -32,7 +32,7 @@ func (p *pass) decide(ctx context.Context, batch *compartments.Batch) error {
 		if err := p.force(ctx, batch, reason, m); err != nil {
 			return err
 		}
-	} else if (!p.same || m.Asked) && !p.copied() && m.Ripe(0, p.w, s) { // the same request asked again gets the same answer
+	} else if (!p.same && (!p.st.Ahead || m.Cold) || m.Asked) && !p.copied() && m.Ripe(0, p.w, s) { // what was decided already is not decided again
 		if err := p.perhaps(ctx, batch, m); err != nil {
 			return err
 		}
