@@ -28,6 +28,7 @@ const CHILD_STEPS = 30;
 const BULKY_TURNS = 16;
 const SECOND_PLUGIN_TURNS = 20;
 const TURNS_WITHOUT_BINARY = 8;
+const READ_MS = 100; // that a person takes between two turns at least
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const provider = new Provider(WINDOW);
@@ -99,6 +100,7 @@ async function turns(session, model, from, to, project = place.project) {
   for (let i = from; i < to; i++) {
     const { ask, script } = turn(project, i);
     provider.say(session, script);
+    await setTimeout(READ_MS);
     const answer = await host.turn(session, ask, { provider: model, directory: project });
     assert.equal(answer.info.error, undefined, JSON.stringify(answer.info.error));
   }
