@@ -72,9 +72,9 @@ func (m Moment) unripe(o Outlook, w Window, s Settings) int {
 		// comes in it counts twice.
 		ahead := share(w.Usable, s.ForceMark-1) - m.Messages - m.LargestTurn
 		reason = min(reason, ahead/2)
-	}
-	if m.TurnStart && o.Decided {
-		reason = max(reason, LeastGain(w.Usable, s))
+		if o.Decided {
+			reason = max(reason, LeastGain(w.Usable, s))
+		}
 	}
 	return max(gain, reason)
 }

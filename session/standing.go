@@ -10,8 +10,8 @@ import (
 	"ctxplugin/decay"
 )
 
-// standing says how long the plan in force is sure to be the answer; nil where the
-// next request has to ask. decided says that a fold was just decided on for where the next turn
+// standing says how long the plan in force is the answer; nil where the next request
+// has to ask. decided says that a fold was just decided on for where the next turn
 // begins.
 func (p *pass) standing(decided bool) *Standing {
 	if p.version == 0 || p.req.Sent && p.req.Applied != p.planID || p.now <= 1 {

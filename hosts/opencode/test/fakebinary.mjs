@@ -137,6 +137,10 @@ for await (const line of createInterface({ input: process.stdin })) {
     const reply = { id, result: serve(params) };
     if (mode === "loses" && method === "session/sync" && params.keep > 0 && params.messages.length > 0)
       continue;
+    if (mode === "late" && params.sent) {
+      setTimeout(() => send(reply), 80);
+      continue;
+    }
     const word = { method: "host/plan", params: { sessionID: params.sessionID } };
     if (mode === "outdated at once" && method === "session/transform") {
       send(reply, word);

@@ -142,6 +142,19 @@ test("what was made of a forgotten session is sent no more, whether the binary a
   assert.deepEqual(ids(list), ["a", "b", "c", "d"]);
 });
 
+test("an answer that comes when the turn has ended says nothing of the next one", async () => {
+  const hooks = await told({}, "late");
+  const list = [...session(), assistant("d", "more")];
+  assert.equal(await step(hooks, structuredClone(list)), true);
+  const { info, parts } = assistant("e", "done");
+  await hooks.event({ event: { type: "message.updated", properties: { info } } });
+  const part = { ...parts[0], sessionID: SESSION, messageID: "e" };
+  await hooks.event({ event: { type: "message.part.updated", properties: { part } } });
+  await hooks.event({ event: { type: "session.idle", properties: { sessionID: SESSION } } });
+  await setTimeout(150);
+  assert.equal(await step(hooks, [...list, assistant("e", "done"), user("f", "third")]), false);
+});
+
 test("an older message that was edited while a turn ended", async () => {
   const hooks = await told();
   await answered();

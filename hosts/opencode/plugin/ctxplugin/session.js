@@ -60,7 +60,7 @@ export class Session {
     this.measured = null;
     /** @type {Standing | null} for which requests the plan is the answer */
     this.standing = null;
-    /** how often the binary said that it has to be asked */
+    /** how often the binary had to be asked from then on */
     this.revoked = 0;
     /** @type {import("./standing.js").Circumstances | null} of the last question */
     this.asked = null;
@@ -174,7 +174,7 @@ export class Session {
    * Takes from an answer for which requests it stands, and what was measured.
    * @param {{planID: string, standing?: unknown, stats?: any}} reply
    * @param {{messages: Message[], revs: import("./revision.js").Revisions}} list that it is the answer for
-   * @param {number} revoked how often that was said when it was asked
+   * @param {number} revoked as it was when that was asked
    */
   #learn({ planID, standing, stats }, { messages, revs }, revoked) {
     this.standing = null;
@@ -192,7 +192,9 @@ export class Session {
    */
   ended() {
     const message = this.newest.ended();
-    if (message && this.mirror.sendBehind(message)) this.standing = null;
+    if (!message || !this.mirror.sendBehind(message)) return;
+    this.standing = null;
+    this.revoked++; // an answer that is on the way still is for the turn that has ended
   }
 
   /**
